@@ -1,0 +1,174 @@
+"""What an executor may import: `Result`, `Effect`, `Failure`, and the context it is handed.
+
+Law: this module imports nothing of Metnos but JSON's type, starts fast (a worker imports it), and is
+versioned: a change of shape raises `SDK_VERSION`, which is part of every executor signature.
+
+    from metnos.sdk import Context, Result
+
+    def run(args, ctx: Context) -> Result:
+        return Result.done({"text": args["text"].upper()})
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SDK_VERSION = 1
+
+EffectClass = Literal["read", "create", "change", "delete", "send", "execute"]
+EFFECT_CLASSES: tuple[EffectClass, ...] = ("read", "create", "change", "delete", "send", "execute")
+
+ErrorClass = Literal[
+    "arguments",    # the call is wrong: caller's fault
+    "missing",      # a file, record or address that is not there
+    "data",         # the data lack a field, an index, or have the wrong type
+    "denied",       # roots, permissions, policy of the outside world
+    "conflict",     # it is there already, or it changed meanwhile
+    "oversize",     # past a declared limit
+    "timeout",
+    "memory",
+    "crashed",      # the worker died
+    "cancelled",
+    "unavailable",  # a service, model or program cannot be reached
+    "operational",  # the outside world failed in another way (rate limit, disk, network)
+    "internal",     # a bug in the executor
+]
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}, omit_defaults=True):
+    """One change that was made outside: what the user is told, and what an undo needs."""
+
+    cls: EffectClass
+    target: str
+    before: str | None = None
+    """Digest of what was there, `sha256:…`; None if nothing was."""
+    after: str | None = None
+    undo: dict[str, Any] | None = None
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}, omit_defaults=True):
+    """Why a step failed: class, stable code, place (JSON pointer or path), what to do about it."""
+
+    cls: ErrorClass
+    code: str
+    message: str = ""
+    where: str = ""
+    hint: str = ""
+    retryable: bool = False
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What `run` returns. `${stepN}` in a plan is `data`; effects and counters are not addressable."""
+
+    version: int = SDK_VERSION
+    ok: bool = True
+    data: Any = None
+    effects: tuple[Effect, ...] = ()
+    counters: dict[str, int] = {}
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+    error: Failure | None = None
+
+    @classmethod
+    def done(
+        cls,
+        data: Any,
+        *,
+        effects: tuple[Effect, ...] = (),
+        counters: dict[str, int] | None = None,
+        truncated: bool = False,
+        warnings: tuple[str, ...] = (),
+    ) -> Result:
+        """A success."""
+        return cls(data=data, effects=effects, counters=counters or {}, truncated=truncated, warnings=warnings)
+
+    @classmethod
+    def failed(
+        cls,
+        error_class: ErrorClass,
+        code: str,
+        message: str = "",
+        *,
+        where: str = "",
+        hint: str = "",
+        retryable: bool = False,
+        effects: tuple[Effect, ...] = (),
+    ) -> Result:
+        """A failure; `effects` lists what had been done all the same."""
+        error = Failure(cls=error_class, code=code, message=message, where=where, hint=hint, retryable=retryable)
+        return cls(ok=False, error=error, effects=effects)
+
+
+class FileEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One directory entry as `Files.scan` yields it."""
+
+    path: str
+    """Relative to the folder the user stands in where it lies below it, else absolute; for reading."""
+    name: str
+    is_dir: bool
+    is_file: bool
+    is_link: bool
+    size: int
+    modified_ns: int
+    path_bytes: str | None = None
+    """Percent-encoded bytes of a path that is not UTF-8; `path` then shows U+FFFD and cannot be acted on."""
+
+
+class Files(Protocol):
+    """Files under the granted roots, opened beneath them; symlinks are not followed, nothing escapes.
+
+    Every method raises `FilesError` (in this module) with an error class and a code.
+    """
+
+    def scan(self, path: str, *, recursive: bool, hidden: bool) -> Any:
+        """Iterate `FileEntry` below `path`, folders before their contents, names in byte order."""
+        ...
+
+    def stat(self, path: str) -> FileEntry: ...
+
+    def read(self, path: str, *, limit: int) -> tuple[bytes, int]:
+        """The first `limit` bytes, and the size of the whole file, in bytes."""
+        ...
+
+    def write(self, path: str, data: bytes, *, overwrite: bool, make_dirs: bool = True) -> tuple[str | None, str]:
+        """Write atomically (temporary file beside it, fsync, link or rename); digests before and after."""
+        ...
+
+
+class FilesError(Exception):
+    """A refusal or failure of `Files`: `cls` is an `ErrorClass`, `code` stable, `path` the place."""
+
+    def __init__(self, cls: ErrorClass, code: str, path: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.cls: ErrorClass = cls
+        self.code = code
+        self.path = path
+        self.message = message
+        self.hint = hint
+
+
+class Context(Protocol):
+    """All that an executor gets beside its arguments."""
+
+    files: Files
+    operation: str
+    """Operation id: the same id means the same effect (idempotence key)."""
+    fence: int
+    deadline: float
+    """Seconds on `time.monotonic`'s clock of this process; past it the runner stops the step."""
+    now: str
+    """The turn's one reference time, ISO 8601 with zone."""
+
+    def progress(self, done: int, total: int | None = None, note: str = "") -> None: ...
+
+    def open_secret(self, text: str) -> str:
+        """`text` with every sealed handle in it opened; only in arguments the contract names."""
+        ...
+
+
+Run = "Callable[[dict[str, Any], Context], Result]"

@@ -1,0 +1,123 @@
+"""Commands of the turn machine: what it asks the driver to do. One closing input each (`turn/table.py`).
+
+Law: a command is complete: the driver needs nothing but it and its ports. Only a digest of the commands is stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from metnos.contracts.model import Placement
+from metnos.plan.diagnostics import Diagnostic
+from metnos.sdk import EffectClass
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", omit_defaults=True):
+    pass
+
+
+class LookUpPlan(Command, frozen=True, tag="look_up_plan"):
+    request: str
+    language: str
+    normal_form: str
+
+
+class Propose(Command, frozen=True, tag="propose"):
+    request: str
+    language: str
+    purpose: Literal["first", "repair", "recovery", "continuation"] = "first"
+    diagnostics: tuple[Diagnostic, ...] = ()
+    plan: dict[str, Any] | None = None
+    """The plan to repair."""
+
+
+class ResolveFiller(Command, frozen=True, tag="resolve_filler"):
+    name: str
+    prompt: str
+    schema: dict[str, Any]
+    role: str
+
+
+class AskApproval(Command, frozen=True, tag="ask_approval"):
+    approval: str
+    step: str
+    """`plan.step`, or `plan.step.item` where the contract asks per entry."""
+    executor: str
+    action: EffectClass
+    reason: str
+    digest: str
+    """The approval hash; the answer must carry it back."""
+    targets: tuple[str, ...] = ()
+    count: int = 1
+    expires: int = 0
+    """µs since 1970 UTC."""
+
+
+class OpenDialog(Command, frozen=True, tag="open_dialog"):
+    dialog: str
+    question: str = ""
+    choices: tuple[str, ...] = ()
+    form: dict[str, dict[str, Any]] = {}
+    """name → {schema, label}."""
+
+
+class StartStep(Command, frozen=True, tag="start_step"):
+    step: str
+    operation: str
+    executor: str
+    """`name@version`."""
+    args: dict[str, Any]
+    digest: str
+    """Argument digest."""
+    effect: EffectClass
+    placement: Placement
+    timeout_s: float
+    idempotent: bool = False
+
+
+class StopStep(Command, frozen=True, tag="stop_step"):
+    step: str
+
+
+class ProbeEffect(Command, frozen=True, tag="probe_effect"):
+    step: str
+    operation: str
+    executor: str
+    args: dict[str, Any]
+
+
+class Judge(Command, frozen=True, tag="judge"):
+    step: str
+    executor: str
+    args: dict[str, Any]
+
+
+class SetTimer(Command, frozen=True, tag="set_timer"):
+    timer: str
+    at: int
+
+
+class Compose(Command, frozen=True, tag="compose"):
+    """Answer from what was recorded; `show` names the steps whose results the person should see."""
+
+    outcome: str
+    language: str
+    show: tuple[str, ...] = ()
+
+
+class Learn(Command, frozen=True, tag="learn"):
+    plan_digest: str
+
+
+class Close(Command, frozen=True, tag="close"):
+    outcome: str
+    answer: str = ""
+    data: Any = None
+
+
+AnyCommand: TypeAlias = (
+    LookUpPlan | Propose | ResolveFiller | AskApproval | OpenDialog | StartStep | StopStep
+    | ProbeEffect | Judge | SetTimer | Compose | Learn | Close
+)

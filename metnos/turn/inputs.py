@@ -1,0 +1,197 @@
+"""Inputs of the turn machine: what the driver reports. Each is a record of the TurnLog.
+
+Law: everything the machine may know of the world is in here; `at` is µs since 1970-01-01 UTC, written by the
+driver. `TurnOpened.now` is the turn's one reference time. Never reorder or rename a field: the log holds them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from metnos.sdk import Effect, Failure
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True, tag_field="input", omit_defaults=True):
+    at: int = 0
+
+
+class VirtualInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A named, typed value handed in by the host, or an answer of the user."""
+
+    data: Any
+    schema: dict[str, Any] = {}
+    source: str = "user"
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    steps: int = 200
+    """Started steps and items of one turn; past it the turn closes `timeout_steps`."""
+    plans: int = 3
+
+
+class TurnOpened(Input, frozen=True, tag="turn_opened"):
+    turn: str
+    now: str
+    """ISO 8601 with offset, e.g. `2026-11-30T12:00:00+01:00`."""
+    zone: str = "UTC"
+    owner: str = "local"
+    actor: str = "local"
+    channel: str = "terminal"
+    conversation: str = ""
+    language: str | None = None
+    """Asked for; None: the one whose lexicon explains more."""
+    folder: str = "/"
+    """Absolute path that relative paths in arguments start from."""
+    roots: tuple[str, ...] = ()
+    mode: Literal["ask", "run", "plan"] = "ask"
+    request: str | None = None
+    plan: dict[str, Any] | None = None
+    """Set in mode `run` (and for a host's plan): the plan as written."""
+    source: str = "author"
+    origins: dict[str, str] = {}
+    """Origin of literals of `plan` by JSON pointer (a plan planned earlier keeps what it was given)."""
+    inputs: dict[str, VirtualInput] = {}
+    assume_yes: bool = False
+    budget: Budget = Budget()
+    versions: dict[str, str] = {}
+    """`metnos`, `rules`, `catalog`, `policy`, … → version or digest."""
+
+
+class PlanFound(Input, frozen=True, tag="plan_found"):
+    plan: dict[str, Any]
+    source: str
+    """`template` or `cache`."""
+    entry: str
+    """Id and digest of the entry served, `five-largest@sha256:…`."""
+    origins: dict[str, str] = {}
+
+
+class PlanMissed(Input, frozen=True, tag="plan_missed"):
+    reason: str
+    detail: str = ""
+
+
+class PlanProposed(Input, frozen=True, tag="plan_proposed"):
+    plan: dict[str, Any]
+    candidates: tuple[str, ...] = ()
+    usage: dict[str, int] = {}
+    proposer: str = ""
+
+
+class FillerResolved(Input, frozen=True, tag="filler_resolved"):
+    name: str
+    value: Any
+    usage: dict[str, int] = {}
+
+
+class StepStarted(Input, frozen=True, tag="step_started"):
+    """For an effect this is the durable intent: committed, anchor synced, before the runner is called."""
+
+    step: str
+    operation: str
+    fence: int = 0
+
+
+class StepFinished(Input, frozen=True, tag="step_finished"):
+    step: str
+    data: Any
+    digest: str = ""
+    """`sha256:…` of `data`, taken at the runner's border."""
+    effects: tuple[Effect, ...] = ()
+    counters: dict[str, int] = {}
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ("local",)
+    """Provenance of the data: `local`, `untrusted:<source>` …; the arguments' sources are added by the machine."""
+    sealed: int = 0
+    """Secrets that the border sealed in `data`."""
+
+
+class StepFailed(Input, frozen=True, tag="step_failed"):
+    step: str
+    error: Failure
+    effects: tuple[Effect, ...] = ()
+
+
+class StepStopped(Input, frozen=True, tag="step_stopped"):
+    step: str
+    effects: tuple[Effect, ...] = ()
+
+
+class EffectProbed(Input, frozen=True, tag="effect_probed"):
+    step: str
+    found: Literal["done", "absent", "unknown"]
+    data: Any = None
+    effects: tuple[Effect, ...] = ()
+
+
+class ApprovalGiven(Input, frozen=True, tag="approval_given"):
+    approval: str
+    digest: str
+    """The approval hash that was shown; it must equal the one that the machine asked for."""
+    by: str = "local"
+
+
+class ApprovalRefused(Input, frozen=True, tag="approval_refused"):
+    approval: str
+    by: str = "local"
+    reason: str = ""
+
+
+class ApprovalExpired(Input, frozen=True, tag="approval_expired"):
+    approval: str
+
+
+class DialogAnswered(Input, frozen=True, tag="dialog_answered"):
+    dialog: str
+    answers: dict[str, Any]
+
+
+class DialogExpired(Input, frozen=True, tag="dialog_expired"):
+    dialog: str
+
+
+class Judged(Input, frozen=True, tag="judged"):
+    step: str
+    verdict: str
+    reason: str = ""
+
+
+class TimerFired(Input, frozen=True, tag="timer_fired"):
+    timer: str
+
+
+class AnswerComposed(Input, frozen=True, tag="answer_composed"):
+    text: str
+    usage: dict[str, int] = {}
+
+
+class Learned(Input, frozen=True, tag="learned"):
+    entries: tuple[str, ...] = ()
+
+
+class Cancelled(Input, frozen=True, tag="cancelled"):
+    by: str = "local"
+
+
+class TurnResumed(Input, frozen=True, tag="turn_resumed"):
+    versions: dict[str, str] = {}
+    fence: int = 0
+
+
+class CommandFailed(Input, frozen=True, tag="command_failed"):
+    """`ref` names which one where several may be open: step, approval, filler or dialog id."""
+
+    command: str
+    error: Failure
+    ref: str = ""
+
+
+AnyInput: TypeAlias = (
+    TurnOpened | PlanFound | PlanMissed | PlanProposed | FillerResolved
+    | StepStarted | StepFinished | StepFailed | StepStopped | EffectProbed
+    | ApprovalGiven | ApprovalRefused | ApprovalExpired | DialogAnswered | DialogExpired
+    | Judged | TimerFired | AnswerComposed | Learned | Cancelled | TurnResumed | CommandFailed
+)
