@@ -1,0 +1,150 @@
+"""Settings and paths: where Metnos keeps things, what it may read, which language it speaks.
+
+Law: read once, at the edge (`Engine.open`, the command line), then passed on as a value; no other room reads the
+environment. Order of precedence: call or command-line option, `METNOS_*` variable, `METNOS_HOME/settings.toml`,
+built-in default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SETTINGS_FILE = "settings.toml"
+VARIABLES: dict[str, str] = {
+    "METNOS_HOME": "folder of logs, keys, blobs and settings",
+    "METNOS_CATALOG": "folder of a signed catalog, instead of the one that was installed",
+    "METNOS_ROOTS": "folders that may be read and written beside the current one, separated by `:`",
+    "METNOS_LANG": "language of messages and of requests (`en`, `it`); default: the one that explains more",
+    "METNOS_ZONE": "time zone, e.g. `Europe/Rome`; default: the machine's",
+}
+"""Every variable that is read; a test holds the documentation equal."""
+
+
+class SettingsFault(Exception):
+    """The settings file or a variable is wrong; `where` names which, `hint` how to mend it."""
+
+    def __init__(self, where: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = "bad-settings"
+        self.where = where
+        self.message = message
+        self.hint = hint
+
+
+class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`METNOS_HOME/settings.toml`."""
+
+    roots: tuple[str, ...] = ()
+    language: str | None = None
+    zone: str | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided, all paths absolute."""
+
+    home: Path
+    catalog: Path
+    folder: Path
+    roots: tuple[Path, ...]
+    language: str | None
+    zone: str
+
+
+def default_home() -> Path:
+    """The platform's data folder for Metnos."""
+    from platformdirs import user_data_path
+
+    return user_data_path("metnos", appauthor=False)
+
+
+def shipped_catalog() -> Path:
+    """The signed catalog beside this package: in the wheel, or in a checkout's build output."""
+    package = Path(__file__).resolve().parent
+    packed = package / "_catalog"
+    return packed if packed.is_dir() else package.parent / "build" / "catalog"
+
+
+def machine_zone(variables: Mapping[str, str]) -> str:
+    """The machine's zone name; `UTC` where none can be told."""
+    named = variables.get("TZ", "").lstrip(":")
+    if named and not named.startswith("/"):
+        return named
+    try:
+        target = os.path.realpath("/etc/localtime")
+    except OSError:
+        return "UTC"
+    _, found, name = target.partition("zoneinfo/")
+    return name if found else "UTC"
+
+
+def _usable_zone(zone: str, *, asked: bool) -> str:
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError) as fault:
+        if not asked:
+            return "UTC"
+        raise SettingsFault("zone", f"no time zone is called {zone!r}", "use a name such as Europe/Rome") from fault
+    return zone
+
+
+def _read_file(home: Path) -> SettingsFile:
+    path = home / SETTINGS_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return SettingsFile()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SettingsFault(str(path), str(fault)) from fault
+    try:
+        return msgspec.convert(tomllib.loads(text), SettingsFile)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as fault:
+        known = ", ".join(SettingsFile.__struct_fields__)
+        raise SettingsFault(str(path), str(fault), f"known settings: {known}") from fault
+
+
+def load_settings(
+    *,
+    home: str | Path | None = None,
+    folder: str | Path | None = None,
+    roots: tuple[str | Path, ...] = (),
+    catalog: str | Path | None = None,
+    language: str | None = None,
+    zone: str | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Settings:
+    """Decide every setting, once.
+
+    Raises:
+        SettingsFault: the settings file does not parse, a zone is unknown, or a root is `/` or the home folder.
+    """
+    env = os.environ if variables is None else variables
+    place = Path(home or env.get("METNOS_HOME") or default_home()).expanduser().absolute()
+    file = _read_file(place)
+    here = Path(folder or Path.cwd()).expanduser().absolute()
+    asked = zone or env.get("METNOS_ZONE") or file.zone
+    extra = (*roots, *filter(None, env.get("METNOS_ROOTS", "").split(os.pathsep)), *file.roots)
+    granted = tuple(dict.fromkeys(Path(os.path.normpath(Path(root).expanduser().absolute())) for root in (here, *extra)))
+    named = {Path(os.path.normpath(Path(root).expanduser().absolute())) for root in extra}
+    return Settings(
+        home=place,
+        catalog=Path(catalog or env.get("METNOS_CATALOG") or shipped_catalog()).expanduser().absolute(),
+        folder=here,
+        roots=tuple(root for root in granted if root in named or _grantable(root)),
+        language=language or env.get("METNOS_LANG") or file.language,
+        zone=_usable_zone(asked or machine_zone(env), asked=bool(asked)),
+    )
+
+
+def _grantable(folder: Path) -> bool:
+    """The current folder is granted unless it is `/` or the home folder, which must be named."""
+    return folder not in (Path("/"), Path.home())
