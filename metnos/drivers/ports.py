@@ -1,0 +1,53 @@
+"""What a live turn is driven with: the edges of the world as callables, so that each can be swapped.
+
+Law: types only. A port never decides; it does what one command says and reports what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from metnos.contracts.model import Contract
+    from metnos.turn.commands import AskApproval, OpenDialog, Propose
+
+Clock: TypeAlias = "Callable[[], int]"
+"""µs since 1970-01-01 UTC."""
+Approve: TypeAlias = "Callable[[AskApproval], bool | None | Awaitable[bool | None]]"
+"""True: allowed, False: refused, None: nobody can say now (the turn suspends)."""
+Answer: TypeAlias = "Callable[[OpenDialog], dict[str, Any] | None]"
+Proposer: TypeAlias = "Callable[[Propose, tuple[Contract, ...]], dict[str, Any] | Awaitable[dict[str, Any]]]"
+"""From a request and the candidates to a plan file. It may raise; the fault becomes a `CommandFailed`."""
+Boundary: TypeAlias = "Callable[[str], None]"
+"""Called with the name of each durable boundary just passed (`BOUNDARIES`); tests crash the process there."""
+Progress: TypeAlias = "Callable[[StepEvent], None]"
+
+BOUNDARIES: tuple[str, ...] = (
+    "turn-opened",
+    "approval-committed",
+    "before-intent",
+    "intent-committed",
+    "effect-done",
+    "outcome-recorded",
+    "turn-finished",
+)
+
+
+class StepEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Progress of one step, for people; never recorded."""
+
+    step: str
+    tool: str
+    state: str
+    """`started`, `done`, `failed`, `stopped`."""
+
+
+def no_boundary(_name: str) -> None:
+    """The default: nothing is waiting at the boundary."""
+
+
+def no_progress(_event: StepEvent) -> None:
+    """The default: nobody is watching."""
