@@ -1,0 +1,84 @@
+"""Recorded data as text a person can read: the composed answer of a turn.
+
+Law: nothing is invented; every word comes from a message table, a contract's field name or the recorded data.
+Markdown, so that a terminal, a chat and a file can each render it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metnos.text import message
+
+MAX_ROWS = 50
+MAX_COLUMNS = 6
+MAX_TEXT = 8_000
+"""Characters of one text shown whole; the rest stays in the log."""
+HIDDEN_FIELDS = frozenset({"path_bytes"})
+
+
+def show_data(data: Any, language: str) -> str:
+    """Markdown for one step's `data`: its text, its entries as a table, or its fields line by line."""
+    if isinstance(data, dict):
+        text = data.get("text")
+        if isinstance(text, str):
+            return _clip(text)
+        entries = data.get("entries")
+        if isinstance(entries, list):
+            return _show_entries(entries, language)
+        return "\n".join(f"{name}: {cell(value)}" for name, value in data.items() if value is not None)
+    if isinstance(data, list):
+        return _show_entries(data, language)
+    return _clip(cell(data))
+
+
+def cell(value: Any) -> str:
+    """One value in one cell: text as it is, numbers unrounded, anything nested as compact JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    import orjson
+
+    return orjson.dumps(value).decode()
+
+
+def markdown_table(columns: list[str], rows: list[list[str]]) -> str:
+    """A GitHub-flavoured Markdown table; pipes and line ends in cells are escaped."""
+    lines = [_line(columns), _line(["---"] * len(columns)), *(_line(row) for row in rows)]
+    return "\n".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|").replace("\n", " ") for text in cells) + " |"
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + " …"
+
+
+def _show_entries(entries: list[Any], language: str) -> str:
+    if not entries:
+        return message("answer.empty", language)
+    shown = entries[:MAX_ROWS]
+    if all(isinstance(entry, dict) for entry in shown):
+        if all(isinstance(entry.get("text"), str) for entry in shown):
+            body = "\n\n".join(_titled(entry) for entry in shown)
+        else:
+            columns = [name for name in dict.fromkeys(name for entry in shown for name in entry)
+                       if name not in HIDDEN_FIELDS][:MAX_COLUMNS]
+            body = markdown_table(columns, [[cell(entry.get(name)) for name in columns] for entry in shown])
+    else:
+        body = "\n".join(f"- {cell(entry)}" for entry in shown)
+    left = len(entries) - len(shown)
+    return body + ("\n\n" + message("answer.more", language, count=left) if left else "")
+
+
+def _titled(entry: dict[str, Any]) -> str:
+    title = entry.get("path")
+    text = _clip(str(entry["text"]).rstrip("\n"))
+    return f"{title}:\n\n{text}" if title else text
