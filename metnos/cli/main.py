@@ -1,0 +1,119 @@
+"""`metnos`: the group of commands, each loaded only when it is called, and the one place where faults end.
+
+Law: the table below is the whole command line; `--help` imports no other room.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from metnos.cli import exits
+from metnos.cli.output import Fault, Output
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "ask": ("metnos.cli.ask", "Do what one sentence says, and show the answer."),
+    "plan": ("metnos.cli.ask", "Show the plan for a sentence, without running it."),
+    "check": ("metnos.cli.plans", "Name every fault of a plan file, in one pass."),
+    "run": ("metnos.cli.plans", "Run a plan file."),
+    "resume": ("metnos.cli.turns", "Go on with a turn that waits or was cut off."),
+    "log": ("metnos.cli.turns", "List recorded turns, or show and verify one."),
+    "replay": ("metnos.cli.turns", "Replay a recorded turn offline and compare."),
+    "catalog": ("metnos.cli.catalog", "Show the tools that were admitted, and what was refused."),
+    "examples": ("metnos.cli.catalog", "Sentences that work without a model."),
+    "schema": ("metnos.cli.catalog", "Print a JSON Schema: plan, manifest."),
+    "doctor": ("metnos.cli.setup", "Check this installation."),
+    "init": ("metnos.cli.setup", "Make the home folder, its keys and its settings file."),
+}
+"""Command → (module, help line); the function is named like the command, with `_command` behind it."""
+
+
+class LazyGroup(click.Group):
+    """Commands by table: listed without being imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(module), f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in exits.MEANINGS.items()) + ".",
+)
+@click.option("--home", type=click.Path(file_okay=False), help="Folder of logs, keys and settings (METNOS_HOME).")
+@click.option("--root", "roots", multiple=True, type=click.Path(file_okay=False),
+              help="A folder that may be used beside the current one; repeatable.")
+@click.option("--lang", "language", type=click.Choice(["en", "it"]), help="Language of request and answer.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, nothing else.")
+@click.version_option(package_name="metnos")
+@click.pass_context
+def cli(ctx: click.Context, home: str | None, roots: tuple[str, ...], language: str | None, as_json: bool) -> None:
+    """One sentence becomes a checked plan; the plan runs on code, recorded and replayable."""
+    ctx.obj = {"home": home, "roots": roots, "language": language, "output": Output(json=as_json, language=language)}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The console script."""
+    output = Output(json="--json" in (sys.argv[1:] if arguments is None else arguments), language=None)
+    try:
+        status: Any = cli.main(args=arguments, prog_name="metnos", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        raise SystemExit(leaving.exit_code) from None
+    except click.Abort:
+        click.echo("", err=True)
+        raise SystemExit(exits.CANCELLED) from None
+    except click.ClickException as wrong:
+        _usage(output, wrong)
+    except KeyboardInterrupt:
+        raise SystemExit(exits.CANCELLED) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(exits.OK) from None
+    except Fault as fault:
+        output.fail(fault)
+    except Exception as fault:  # the one place where a fault that nobody foresaw becomes a sentence
+        output.fail(_known(fault))
+    raise SystemExit(status if isinstance(status, int) else exits.OK)
+
+
+def _usage(output: Output, wrong: click.ClickException) -> None:
+    if output.json:
+        output.fail(Fault("usage", wrong.format_message(), hint="metnos --help", status=exits.USAGE))
+    wrong.show()
+    raise SystemExit(exits.USAGE)
+
+
+def _known(fault: Exception) -> Fault:
+    """A fault that carries its own code keeps it; anything else is a bug, and is raised as one."""
+    code = getattr(fault, "code", None)
+    if isinstance(code, str):
+        message = getattr(fault, "message", "") or str(fault)
+        where, hint = str(getattr(fault, "where", "")), str(getattr(fault, "hint", ""))
+        return Fault(code, message, where=where, hint=hint, status=exit_of_code(code))
+    if isinstance(fault, OSError):
+        return Fault("environment", fault.strerror or str(fault), where=str(fault.filename or ""),
+                     status=exits.ENVIRONMENT)
+    raise fault
+
+
+def exit_of_code(code: str) -> int:
+    """Exit code for a fault's stable code, by the family the table of codes gives it."""
+    from metnos.plan.codes import CODES
+
+    family = CODES[code].family if code in CODES else "environment"
+    return {"caller": exits.USAGE, "trust": exits.TRUST, "environment": exits.ENVIRONMENT}.get(family, exits.NOT_OK)
