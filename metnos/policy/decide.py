@@ -1,0 +1,44 @@
+"""One question, one answer: pure, and the only place where a verdict is made.
+
+Law: asked twice by the turn machine, as a forecast and, bindingly, before each step starts. The same question has
+the same answer; a forecast differs in nothing but what is done with it.
+
+    >>> from metnos.policy.model import Question
+    >>> decide(Question(owner="ada", channel="terminal", executor="find_files@1", origin="catalog", effect="read"))
+    Allow()
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from metnos.policy.model import Allow, AskUser, Deny, Question, Verdict
+from metnos.policy.table import REASONS, SEVERITY, TABLE, UNTRUSTED, UNTRUSTED_REASON, Answer
+
+
+def decide(question: Question) -> Verdict:
+    """Walk the table; an untrusted value in a trusted argument can only tighten the answer.
+
+    Returns:
+        `Allow`, `Deny(reason)` or `AskUser(reason)`; the reason names each untrusted source.
+    """
+    answer = TABLE[question.effect][question.origin]
+    if question.untrusted:
+        answer = max(answer, UNTRUSTED, key=SEVERITY.index)
+    match answer:
+        case "allow":
+            return Allow()
+        case "ask-unless-yes":
+            return Allow() if question.assume_yes else AskUser(_reason(answer, question))
+        case "ask":
+            return AskUser(_reason(answer, question))
+        case "deny":
+            return Deny(_reason(answer, question))
+        case _:
+            assert_never(answer)
+
+
+def _reason(answer: Answer, question: Question) -> str:
+    first = REASONS[answer].format(effect=question.effect, origin=question.origin)
+    sources = [UNTRUSTED_REASON.format(argument=argument, source=source) for argument, source in question.untrusted]
+    return "; ".join([first, *sources])
