@@ -1,0 +1,68 @@
+"""Metnos: a model proposes one finite, typed plan; from there on everything is code.
+
+Law: this is the one door. What is not in `__all__` is private; each name is imported when first touched, so
+`import metnos` costs almost nothing.
+
+    from metnos import Engine
+
+    with Engine.open() as engine:
+        turn = engine.run_sync("the five largest files here")
+        print(turn.answer)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from metnos.contracts.functions import executor
+    from metnos.engine import Engine, NeedsInputs, Planned, Refused, TurnResult
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.sdk import Context, Effect, Failure, Result
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Context",
+    "Diagnostic",
+    "Effect",
+    "Engine",
+    "Failure",
+    "NeedsInputs",
+    "Planned",
+    "Refused",
+    "Result",
+    "TurnResult",
+    "__version__",
+    "executor",
+]
+
+_ROOMS = {
+    "Context": "metnos.sdk",
+    "Diagnostic": "metnos.plan.diagnostics",
+    "Effect": "metnos.sdk",
+    "Engine": "metnos.engine",
+    "Failure": "metnos.sdk",
+    "NeedsInputs": "metnos.engine",
+    "Planned": "metnos.engine",
+    "Refused": "metnos.engine",
+    "Result": "metnos.sdk",
+    "TurnResult": "metnos.engine",
+    "executor": "metnos.contracts.functions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Open the room that owns `name` and keep what was found (PEP 562)."""
+    room = _ROOMS.get(name)
+    if room is None:
+        raise AttributeError(f"module 'metnos' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(room), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS})
