@@ -1,0 +1,50 @@
+"""Asking a person at the terminal: approvals and dialogs. Everything goes over stderr; stdout stays the answer's.
+
+Law: it shows what the machine asked for and reports what was said; it grants nothing by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metnos.text import message
+
+if TYPE_CHECKING:
+    from metnos.turn.commands import AskApproval, OpenDialog
+
+SHOWN_TARGETS = 20
+
+
+class TerminalConsent:
+    """`approve` and `answer` ports on a terminal."""
+
+    def __init__(self, language: str | None) -> None:
+        self._language = language
+
+    def approve(self, asked: AskApproval) -> bool:
+        """Show the action with its targets, and take yes or no; no is the default."""
+        language = self._language
+        targets = ", ".join(asked.targets[:SHOWN_TARGETS])
+        action = message(f"action.{asked.action}", language)
+        click.echo(message("ask.approve", language, action=action, targets=targets), err=True)
+        if asked.count > 1:
+            click.echo(message("ask.count", language, count=asked.count), err=True)
+        if asked.reason:
+            click.echo(message("ask.reason", language, reason=asked.reason), err=True)
+        return click.confirm(message("ask.yes_no", language), default=False, err=True)
+
+    def answer(self, opened: OpenDialog) -> dict[str, Any]:
+        """Ask the question, or each field of the form."""
+        if opened.form:
+            return {name: _field(name, field) for name, field in opened.form.items()}
+        choices = click.Choice(list(opened.choices)) if opened.choices else None
+        return {"answer": click.prompt(opened.question, type=choices, err=True)}
+
+
+def _field(name: str, field: dict[str, Any]) -> Any:
+    kinds: dict[str, Any] = {"integer": int, "number": float, "boolean": bool}
+    schema = field.get("schema", {})
+    wanted = click.Choice(schema["enum"]) if "enum" in schema else kinds.get(str(schema.get("type")), str)
+    return click.prompt(field.get("label") or name, type=wanted, err=True)
