@@ -1,0 +1,88 @@
+"""`metnos catalog`, `metnos examples` and `metnos schema`: what is there to use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from metnos.cli import exits
+from metnos.cli.options import Desk, command
+from metnos.cli.output import Fault
+
+if TYPE_CHECKING:
+    from metnos.contracts.model import Contract
+
+SCHEMAS: tuple[str, ...] = ("plan", "manifest")
+
+
+def _effects(contract: Contract) -> str:
+    return "/".join(dict.fromkeys(rule.effect for rule in contract.effects))
+
+
+@command()
+@click.argument("name", required=False)
+def catalog_command(desk: Desk, name: str | None) -> int:
+    """List the tools that were admitted, and what was refused and why; or show one contract."""
+    output = desk.output
+    language = desk.language or "en"
+    with desk.engine() as engine:
+        catalog = engine.catalog
+    if name is not None:
+        contract = catalog.get(name)
+        if contract is None:
+            raise Fault("unknown-tool", f"no tool is called {name!r}", hint="metnos catalog", status=exits.USAGE)
+        if output.json:
+            output.data(contract)
+        else:
+            _show(desk, contract)
+        return exits.OK
+    contracts = [contract for contract in map(catalog.get, catalog.names()) if contract is not None]
+    if output.json:
+        output.data({"digest": catalog.digest, "tools": contracts, "refused": catalog.refused})
+    else:
+        width = max((len(contract.name) for contract in contracts), default=0)
+        for contract in contracts:
+            said = contract.descriptions.get(language) or contract.descriptions.get("en", "")
+            output.line(f"{contract.name:{width}}  {_effects(contract):13}  {said}")
+        for refused in catalog.refused:
+            output.line(f"refused: {refused}")
+    return exits.OK if not catalog.refused else exits.TRUST
+
+
+def _show(desk: Desk, contract: Contract) -> None:
+    output = desk.output
+    output.line(f"{contract.reference}  {_effects(contract)}")
+    output.line(contract.descriptions.get(desk.language or "en") or contract.descriptions.get("en", ""))
+    required = set(contract.args.get("required", ()))
+    for name, schema in contract.args.get("properties", {}).items():
+        kind = schema.get("type") or "/".join(map(str, schema.get("enum", ("any",))))
+        mark = "required" if name in required else "optional"
+        output.line(f"  {name}: {kind} ({mark})  {schema.get('description', '')}".rstrip())
+    if contract.produces is not None:
+        output.line(f"  gives {contract.produces.kind} in `{contract.produces.field}`")
+    output.line(f"  {contract.digest}")
+
+
+@command()
+@click.argument("word", default="")
+def examples_command(desk: Desk, word: str) -> int:
+    """Sentences that work without a model; only those about WORD if it is given."""
+    output = desk.output
+    with desk.engine() as engine:
+        found = engine.examples(word, desk.language)
+    if output.json:
+        output.data({"examples": found})
+    for example in [] if output.json else found:
+        output.line(f"{example.text}")
+    return exits.OK if found else exits.NOT_OK
+
+
+@command()
+@click.argument("what", type=click.Choice(SCHEMAS))
+def schema_command(desk: Desk, what: str) -> int:
+    """Print the JSON Schema of plan files or of manifests."""
+    from metnos.engine import json_schema
+
+    desk.output.data(json_schema(what))
+    return exits.OK
