@@ -21,9 +21,10 @@ class Literal_(msgspec.Struct, frozen=True):
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """A string that was exactly one reference: the value keeps its type."""
+    """A string that was exactly one reference: the value keeps its type. `source` is the fallback's."""
 
     reference: Reference
+    source: str = "author"
 
 
 class Text(msgspec.Struct, frozen=True):
