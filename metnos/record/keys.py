@@ -1,0 +1,101 @@
+"""The installation's key that heads are signed with: made at first use, never printed, never leaves its file.
+
+Law: `cryptography` is imported inside the functions (it costs 30 ms). Keys and signatures are text with their kind:
+`ed25519:<hex>`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metnos.record.faults import RecordFault
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+KEY_FILE = "log.ed25519"
+"""Below `METNOS_HOME/keys`: 32 bytes, hexadecimal, mode 0600."""
+_KIND = "ed25519:"
+_SEED_BYTES = 32
+
+
+class LogKey:
+    """Signs heads; `public` is what verifies them."""
+
+    __slots__ = ("_private", "public")
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self._private = private
+        self.public = _KIND + private.public_key().public_bytes_raw().hex()
+
+    def sign(self, payload: bytes) -> str:
+        """`ed25519:<hex>` over `payload`."""
+        return _KIND + self._private.sign(payload).hex()
+
+
+def open_key(folder: Path) -> LogKey:
+    """The key in `folder`, made if there is none.
+
+    Raises:
+        RecordFault: `key-unusable`, the file is no key or cannot be read or written.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    path = folder / KEY_FILE
+    try:
+        try:
+            text = path.read_text(encoding="ascii")
+        except FileNotFoundError:
+            text = _make(path)
+        private = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text.strip()))
+    except (OSError, ValueError) as fault:
+        raise RecordFault("key-unusable", f"{path}: {fault}") from fault
+    return LogKey(private)
+
+
+def _make(path: Path) -> str:
+    """Write a new key whole or not at all; of two processes that try at once, one wins and both use its key."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = secrets.token_bytes(_SEED_BYTES).hex() + "\n"
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        if os.write(file, text.encode()) != len(text):
+            raise OSError("short write")
+        os.fsync(file)
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return path.read_text(encoding="ascii")
+    finally:
+        os.close(file)
+        draft.unlink()
+    sync_folder(path.parent)
+    return text
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in `folder` survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def signature_holds(key: str, signature: str, payload: bytes) -> bool:
+    """Whether `signature` over `payload` was made with `key`; malformed text is a no."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    if not key.startswith(_KIND) or not signature.startswith(_KIND):
+        return False
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.removeprefix(_KIND)))
+        public.verify(bytes.fromhex(signature.removeprefix(_KIND)), payload)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

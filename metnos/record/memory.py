@@ -1,0 +1,129 @@
+"""A journal that keeps nothing on disk: the same records and the same chain, gone with the process.
+
+Law: everything a reader could tell from a log on disk, it can tell from this one, but that its head is unsigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from metnos.record.chain import as_records
+from metnos.record.faults import RecordFault
+from metnos.record.model import FinishStatus, Head, Status, TurnLog, TurnSummary, Verified
+from metnos.record.recorder import Recorder, check_turn_id
+from metnos.record.summary import summary_of
+from metnos.record.verify import verify_log
+from metnos.turn.commands import AnyCommand
+from metnos.turn.inputs import AnyInput, TurnOpened
+from metnos.turn.rules import Reaction
+
+
+class _Turn:
+    """One turn: its recorder, and who may write."""
+
+    __slots__ = ("claimed", "fence", "head", "recorder", "status")
+
+    def __init__(self, turn: str) -> None:
+        self.recorder = Recorder(turn)
+        self.status: Status = "open"
+        self.head: Head | None = None
+        self.fence = 1
+        self.claimed = True
+
+
+class MemoryWriter:
+    """See `store.TurnWriter`. `durable` and `anchor` have nothing to do here."""
+
+    __slots__ = ("_kept", "fence", "turn")
+
+    def __init__(self, kept: _Turn) -> None:
+        self._kept: _Turn | None = kept
+        self.turn = kept.recorder.turn
+        self.fence = kept.fence
+
+    @property
+    def seq(self) -> int:
+        """Number of the last record."""
+        return self._writable().recorder.seq
+
+    def _writable(self) -> _Turn:
+        kept = self._kept
+        if kept is None:
+            raise RecordFault("writer-unusable", "this writer has given up its turn", turn=self.turn)
+        return kept
+
+    def adopt(self, commands: Iterable[AnyCommand]) -> None:
+        """Nothing to know: there is no ledger."""
+
+    def append(self, item: AnyInput, reaction: Reaction, *, durable: bool = False, anchor: bool = False) -> None:
+        """Record one input and the facts of its reaction."""
+        del durable, anchor  # there is no disk to wait for
+        (self._kept or self._writable()).recorder.add(item, reaction)
+
+    def finish(self, status: FinishStatus) -> Head:
+        """End or suspend the turn."""
+        kept = self._writable()
+        recorder = kept.recorder
+        head = Head(turn=self.turn, seq=recorder.seq, hash=recorder.hash, status=status)
+        kept.head, kept.status = head, status
+        self.release()
+        return head
+
+    def release(self) -> None:
+        """Give up the claim."""
+        if self._kept is not None:
+            self._kept.claimed = False
+            self._kept = None
+
+
+class MemoryJournal:
+    """See `store.Journal`."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, _Turn] = {}
+
+    def begin(self, opened: TurnOpened) -> MemoryWriter:
+        """A writer for a new turn."""
+        check_turn_id(opened.turn)
+        if opened.turn in self._turns:
+            raise RecordFault("turn-exists", f"there is a turn {opened.turn} already", turn=opened.turn)
+        kept = self._turns[opened.turn] = _Turn(opened.turn)
+        return MemoryWriter(kept)
+
+    def resume(self, turn: str) -> tuple[MemoryWriter, TurnLog]:
+        """Claim a suspended or interrupted turn."""
+        kept = self._find(turn)
+        if kept.claimed:
+            raise RecordFault("turn-busy", f"turn {turn} is being worked on", turn=turn)
+        if kept.status == "closed":
+            raise RecordFault("turn-closed", f"turn {turn} is closed", turn=turn)
+        log = self.load(turn)
+        kept.claimed, kept.status, kept.fence = True, "open", kept.fence + 1
+        return MemoryWriter(kept), log
+
+    def load(self, turn: str) -> TurnLog:
+        """The log as it is."""
+        kept = self._find(turn)
+        return TurnLog(
+            turn=turn, status=kept.status, fence=kept.fence, seq=kept.recorder.seq, head=kept.head, signed=False,
+            records=as_records(kept.recorder.rows), blobs=dict(kept.recorder.blobs),
+        )
+
+    def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
+        """The latest turns, newest first."""
+        logs = [self.load(turn) for turn in list(self._turns)[-limit:] if limit > 0]
+        return tuple(summary_of(log) for log in reversed(logs))
+
+    def verify(self, turn: str) -> Verified:
+        """Chain and head."""
+        return verify_log(self.load(turn))
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._turns.clear()
+
+    def _find(self, turn: str) -> _Turn:
+        kept = self._turns.get(turn)
+        if kept is None:
+            raise RecordFault("turn-missing", f"there is no turn {turn}", turn=turn)
+        return kept
