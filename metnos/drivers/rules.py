@@ -1,0 +1,78 @@
+"""The rules of this installation as one value, and their digest.
+
+Law: `RULES` names every package whose code or data decides what a plan is, means or may do. The digest is over their
+bytes (line ends as LF), so nobody bumps a number by hand: stored at build for a wheel, computed at start in a checkout.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from metnos.turn.rules import Rules
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from metnos.contracts.catalog import Catalog
+
+RULES: tuple[str, ...] = (
+    "metnos.plan",
+    "metnos.values",
+    "metnos.request",
+    "metnos.contracts",
+    "metnos.policy",
+    "metnos.checks",
+    "metnos.turn",
+)
+DATA_SUFFIXES: tuple[str, ...] = (".py", ".toml", ".json", ".lark")
+STORED = "rules.digest"
+"""Beside the packed catalog of a wheel."""
+
+
+def rules_digest() -> str:
+    """`sha256:…` over every file of `RULES`, in order of their names."""
+    stored = files("metnos").joinpath("_catalog", STORED)
+    return stored.read_text("ascii").strip() if stored.is_file() else compute_rules_digest()
+
+
+def compute_rules_digest() -> str:
+    """The digest from the files themselves; what a build stores."""
+    total = hashlib.sha256(b"metnos.rules/1\n")
+    for package in RULES:
+        for name, data in sorted(_files_below(files(package), package)):
+            body = data.replace(b"\r\n", b"\n")
+            total.update(f"{name} {len(body)}\n".encode())
+            total.update(body)
+    return f"sha256:{total.hexdigest()}"
+
+
+def _files_below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in folder.iterdir():
+        name = f"{prefix}/{entry.name}"
+        if entry.is_dir():
+            found += _files_below(entry, name)
+        elif entry.name.endswith(DATA_SUFFIXES):
+            found.append((name, entry.read_bytes()))
+    return found
+
+
+def make_rules(catalog: Catalog) -> Rules:
+    """The shipped rules over `catalog`."""
+    from metnos.checks.guards import guard
+    from metnos.checks.validator import Validator
+    from metnos.policy.decide import decide
+    from metnos.policy.table import policy_digest
+    from metnos.request.understand import understand
+
+    validator = Validator(catalog)
+    return Rules(
+        normalise=understand,
+        validate=validator,
+        guard=lambda checked, context: guard(checked, context, validator),
+        policy=decide,
+        digest=rules_digest(),
+        policy_digest=policy_digest(),
+    )

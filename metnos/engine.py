@@ -1,0 +1,370 @@
+"""`Engine`: the public door. One sentence or one plan in, one frozen `TurnResult` out.
+
+Law: the engine holds ports and no rule. It opens lazily: what a call does not need is never loaded. Every method that
+drives a turn exists twice, async and sync, with one meaning; no outcome raises, faults of the caller and of the
+environment do.
+
+    from metnos import Engine
+
+    with Engine.open() as engine:
+        result = engine.run_sync("the five largest files here, as a table")
+        print(result.outcome, result.answer)
+
+Concurrency: an engine may be used from several threads and tasks at once; each turn has its own driver and log writer.
+Cancelling a task that awaits `run` cancels its turn: running steps are stopped and the log is closed `cancelled`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from metnos.context import OwnerContext
+from metnos.drivers import assembly
+from metnos.drivers.ports import no_boundary, no_progress
+from metnos.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from metnos.cache.model import Example
+    from metnos.cache.templates import TemplateLibrary
+    from metnos.checks.model import Checked
+    from metnos.contracts.catalog import Catalog, HostExecutor
+    from metnos.contracts.model import Contract
+    from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer
+    from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
+    from metnos.execute.runner import Runners
+    from metnos.plan.jsondata import JSON
+    from metnos.record.reading import TurnSummary, TurnView
+    from metnos.record.replay import ReplayResult
+    from metnos.record.store import Journal, Verified
+    from metnos.turn.rules import Rules
+
+
+class Engine:
+    """Plans, checks, runs, records. Open it with `Engine.open`, close it with `close` or `with`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        context: OwnerContext,
+        executors: Iterable[HostExecutor] = (),
+        contracts: Iterable[Contract] = (),
+        memory: bool = False,
+        shipped: bool = True,
+        approve: Approve | None = None,
+        answer: Answer | None = None,
+        proposer: Proposer | None = None,
+        progress: Progress | None = None,
+        clock: Clock | None = None,
+        boundary: Boundary | None = None,
+    ) -> None:
+        """Prefer `Engine.open`, which reads the settings."""
+        self.settings = settings
+        self.context = context
+        self.memory = memory
+        self._shipped = shipped
+        self._executors = tuple(executors)
+        self._contracts = tuple(contracts)
+        self.approve = approve
+        self.answer = answer
+        self.proposer = proposer
+        self.progress = progress or no_progress
+        self.clock = clock or assembly.wall_clock
+        self.boundary = boundary or no_boundary
+        self.interrupts = assembly.Interrupts()
+
+    @classmethod
+    def open(
+        cls,
+        home: str | Path | None = None,
+        *,
+        folder: str | Path | None = None,
+        roots: Iterable[str | Path] = (),
+        executors: Iterable[HostExecutor] = (),
+        contracts: Iterable[Contract] = (),
+        catalog: str | Path | None = None,
+        shipped: bool = True,
+        memory: bool = False,
+        owner: str = "local",
+        channel: str = "terminal",
+        language: str | None = None,
+        zone: str | None = None,
+        approve: Approve | None = None,
+        answer: Answer | None = None,
+        proposer: Proposer | None = None,
+        progress: Progress | None = None,
+        clock: Clock | None = None,
+        boundary: Boundary | None = None,
+    ) -> Self:
+        """Open an engine.
+
+        Args:
+            home: Folder of logs, keys, blobs and settings; default `METNOS_HOME`, then the platform's data folder.
+            folder: Where relative paths start; default the current folder. Granted unless it is `/` or the home folder.
+            roots: Further folders that may be read and written.
+            executors: Functions decorated with `@executor`.
+            contracts: Foreign contracts (stand-ins, other protocols); they can be planned with, not run here.
+            catalog: A signed catalog folder instead of the installed one.
+            shipped: False: only `executors` and `contracts`, nothing from the catalog.
+            memory: Record in memory only: nothing is written, turns end with the process.
+            owner: Whose turn it is.
+            channel: `terminal`, `api`, `chat` or `scheduled`.
+            language: `en` or `it`; default the one whose lexicon explains more of the request.
+            zone: IANA time zone; default the machine's.
+            approve: Asked for each consent: True, False, or None (nobody can say now: the turn suspends).
+            answer: Asked for each dialog; None suspends.
+            proposer: From a request and the candidates to a plan, where no known plan serves.
+            progress: Told of each step's start and end.
+            clock: µs since 1970 UTC; default the machine's.
+            boundary: Told of each durable boundary (tests crash there).
+
+        Raises:
+            SettingsFault: A setting is wrong.
+        """
+        settings = load_settings(
+            home=home, folder=folder, roots=tuple(roots), catalog=catalog, language=language, zone=zone
+        )
+        context = OwnerContext(
+            owner=owner,
+            actor=owner,
+            channel=channel,
+            language=settings.language,
+            zone=settings.zone,
+            folder=str(settings.folder),
+            roots=tuple(map(str, settings.roots)),
+        )
+        return cls(
+            settings,
+            context=context,
+            executors=executors,
+            contracts=contracts,
+            memory=memory,
+            shipped=shipped,
+            approve=approve,
+            answer=answer,
+            proposer=proposer,
+            progress=progress,
+            clock=clock,
+            boundary=boundary,
+        )
+
+    # --- parts, made when first needed -------------------------------------------------------------------------
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Every admitted contract, and what was refused and why."""
+        return assembly.open_catalog(self.settings, self._executors, self._contracts, shipped=self._shipped)
+
+    @cached_property
+    def library(self) -> TemplateLibrary:
+        """Publisher-signed templates."""
+        return assembly.open_library(self.settings, shipped=self._shipped)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """Normaliser, validator, guards and policy, with one digest."""
+        from metnos.drivers.rules import make_rules
+
+        return make_rules(self.catalog)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """Where turns are recorded."""
+        return assembly.open_journal(self.settings, memory=self.memory)
+
+    @cached_property
+    def runners(self) -> Runners:
+        """Where steps run."""
+        return assembly.open_runners(self.settings, self.catalog, memory=self.memory)
+
+    # --- turns -------------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        request: str | Planned | None = None,
+        *,
+        plan: JSON | bytes | None = None,
+        inputs: Mapping[str, JSON] | None = None,
+        approve: Approve | None = None,
+        assume_yes: bool = False,
+        language: str | None = None,
+    ) -> TurnResult:
+        """Run a sentence, a `Planned`, or a plan (an object, or the bytes of a plan file).
+
+        Args:
+            request: What the person said, or what `plan()` gave.
+            plan: A plan of the caller's own: literals in it have the source `author`.
+            inputs: Values for `${INPUT:name}`.
+            approve: Overrides the engine's `approve` for this turn.
+            assume_yes: Allow what only creates; changing and deleting still ask.
+            language: Overrides the engine's language.
+
+        Returns:
+            A closed or suspended turn; every outcome is a value.
+
+        Raises:
+            TypeError: Neither or both of `request` and `plan` were given.
+            RecordFault: The log cannot be written.
+        """
+        from metnos.drivers import turns
+
+        opened = turns.open_turn(
+            self, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
+        )
+        return await turns.drive(self, opened, approve=approve)
+
+    def run_sync(
+        self,
+        request: str | Planned | None = None,
+        *,
+        plan: JSON | bytes | None = None,
+        inputs: Mapping[str, JSON] | None = None,
+        approve: Approve | None = None,
+        assume_yes: bool = False,
+        language: str | None = None,
+    ) -> TurnResult:
+        """`run` without an event loop of the caller's."""
+        from metnos.drivers import turns
+
+        opened = turns.open_turn(
+            self, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
+        )
+        return turns.drive_sync(self, opened, approve=approve)
+
+    async def plan(
+        self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
+    ) -> Planned | NeedsInputs | Refused:
+        """The checked plan for a sentence, not run; never asks anybody anything."""
+        from metnos.drivers import turns
+
+        opened = turns.open_turn(self, request, inputs=inputs, language=language, mode="plan")
+        return turns.planned(self, await turns.drive(self, opened), opened)
+
+    def plan_sync(
+        self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
+    ) -> Planned | NeedsInputs | Refused:
+        """`plan` without an event loop of the caller's."""
+        from metnos.drivers import turns
+
+        opened = turns.open_turn(self, request, inputs=inputs, language=language, mode="plan")
+        return turns.planned(self, turns.drive_sync(self, opened), opened)
+
+    async def resume(
+        self,
+        turn: str,
+        *,
+        approve: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        answers: Mapping[str, JSON] | None = None,
+    ) -> TurnResult:
+        """Go on with a turn that is suspended or was cut off.
+
+        Args:
+            turn: Turn id.
+            approve: Ids of approvals that are given.
+            deny: Ids of approvals that are refused.
+            answers: Answers of an open dialog, by field name.
+
+        Raises:
+            RecordFault: No such turn, it is closed, it is busy, or its log does not hold.
+        """
+        from metnos.drivers import turns
+
+        live, items = turns.reopen(self, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
+        return await turns.go_on(self, live, items)
+
+    def resume_sync(
+        self,
+        turn: str,
+        *,
+        approve: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        answers: Mapping[str, JSON] | None = None,
+    ) -> TurnResult:
+        """`resume` without an event loop of the caller's."""
+        from metnos.drivers import turns
+
+        live, items = turns.reopen(self, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
+        return turns.go_on_sync(self, live, items)
+
+    # --- without running anything --------------------------------------------------------------------------------
+
+    def check(self, plan: JSON | bytes, *, inputs: Mapping[str, JSON] | None = None) -> Checked:
+        """Every fault of a plan (object, JSON bytes, or line notation), in one pass."""
+        from metnos.drivers import turns
+
+        return turns.check(self, plan, inputs)
+
+    def examples(self, word: str = "", language: str | None = None) -> list[Example]:
+        """Sentences that work without a model."""
+        return self.library.examples(word, language or self.settings.language or "en")
+
+    def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
+        """Recorded turns, newest first."""
+        return self.journal.turns(limit)
+
+    def find_turn(self, text: str) -> str:
+        """The turn id that `text` means: an id, an unambiguous prefix, or `last`.
+
+        Raises:
+            RecordFault: There is none, or more than one.
+        """
+        from metnos.drivers import turns
+
+        return turns.find_turn(self, text)
+
+    def read_turn(self, turn: str) -> TurnView:
+        """One recorded turn as people read it."""
+        from metnos.record.reading import view
+
+        return view(self.journal.load(turn))
+
+    def verify(self, turn: str) -> Verified:
+        """Whether chain, signed head and anchor of a turn hold, and where not."""
+        return self.journal.verify(turn)
+
+    def replay(self, turn: str) -> ReplayResult:
+        """Feed the recorded inputs to a fresh machine and compare; runs nothing."""
+        from metnos.drivers import turns
+
+        return turns.replay(self, turn)
+
+    def initialise(self) -> dict[str, str]:
+        """Make the home folder, its keys and a settings file; nothing is overwritten. Returns name → path."""
+        return assembly.initialise(self.settings)
+
+    def interruptible(self) -> AbstractContextManager[None]:
+        """While inside, Ctrl-C ends the running turn `cancelled` and `run_sync` returns; a second one raises."""
+        return self.interrupts.caught()
+
+    # --- closing ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop workers and close the journal; safe to repeat."""
+        parts = self.__dict__
+        if "runners" in parts:
+            assembly.close_runners(parts.pop("runners"))
+        if "journal" in parts:
+            parts.pop("journal").close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        self.close()
+
+
+def json_schema(what: str) -> JSON:
+    """The JSON Schema of `plan` or `manifest` files."""
+    return assembly.json_schema(what)
