@@ -90,7 +90,9 @@ class LiveTurn:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._wake: asyncio.Event | None = None
         self._on_loop = False
-        self._cancel_asked = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._cancel_wanted = False
+        self._cancel_told = False
         self._suspended = False
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
             c.LookUpPlan: self._look_up,
@@ -129,26 +131,29 @@ class LiveTurn:
         import asyncio
 
         self._on_loop = True
+        self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         for item in opening:
             self.feed(item)
         try:
             await self._pump()
         except asyncio.CancelledError:
-            self.cancel()
+            self.ask_cancel()
             await self._pump()
             raise
         self._finish_if_suspended()
 
-    def cancel(self) -> None:
-        """Ask the turn to end `cancelled`; safe to call more than once, from the loop's thread."""
-        if self._cancel_asked or self.head is not None:
-            return
-        self._cancel_asked = True
-        self._suspended = False
-        self.feed(i.Cancelled(at=self._ports.clock(), by=self._grant.owner))
-        if self._wake is not None:
-            self._wake.set()
+    def ask_cancel(self) -> None:
+        """Ask the turn to end `cancelled`; safe from a signal handler, another thread, and more than once."""
+        self._cancel_wanted = True
+        if self._loop is not None and self._wake is not None:
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    def _cancel_if_asked(self) -> None:
+        if self._cancel_wanted and not self._cancel_told and self.head is None:
+            self._cancel_told = True
+            self._suspended = False
+            self.feed(i.Cancelled(at=self._ports.clock(), by=self._grant.owner))
 
     def feed(self, item: i.AnyInput) -> None:
         """Report one input: the machine reacts, the log takes both, the commands are queued."""
@@ -182,9 +187,11 @@ class LiveTurn:
     # --- carrying out commands -------------------------------------------------------------------------------
 
     def _drain(self) -> None:
+        self._cancel_if_asked()
         while self._queue:
             command = self._queue.popleft()
             self._handlers[type(command)](command)
+            self._cancel_if_asked()
 
     async def _pump(self) -> None:
         import asyncio

@@ -1,0 +1,153 @@
+"""The parts of an engine, put together: catalog, templates, journal, runners; the clock and Ctrl-C.
+
+Law: every import of a heavy room stands inside the function that needs it, so that an engine costs only what is used.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from metnos.cache.templates import TemplateLibrary
+    from metnos.contracts.catalog import Catalog, HostExecutor
+    from metnos.contracts.model import Contract
+    from metnos.drivers.live import LiveTurn
+    from metnos.execute.runner import Runners
+    from metnos.plan.jsondata import JSON
+    from metnos.record.store import Journal
+    from metnos.settings import Settings
+
+SETTINGS_TEMPLATE = """\
+# Settings of this Metnos home. Remove the `#` to use one.
+# roots = ["~/Documents"]     # folders that may be read and written beside the current one
+# language = "en"             # or "it"; default: the one that explains more of a request
+# zone = "Europe/Rome"        # default: the machine's
+"""
+
+
+def wall_clock() -> int:
+    """µs since 1970-01-01 UTC."""
+    return time.time_ns() // 1000
+
+
+class Interrupts:
+    """Ctrl-C, turned into `Cancelled` for the turns under way."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: list[LiveTurn] = []
+
+    @contextmanager
+    def watching(self, turn: LiveTurn) -> Iterator[None]:
+        """`turn` is cancelled if an interrupt comes meanwhile."""
+        with self._lock:
+            self._turns.append(turn)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._turns.remove(turn)
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """While inside, the first SIGINT cancels the turns under way, and a second one raises `KeyboardInterrupt`."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def caught(_number: int, _frame: object) -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            turns = list(self._turns)
+            for turn in turns:
+                turn.ask_cancel()
+            if not turns:
+                raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, caught)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def open_catalog(
+    settings: Settings, executors: Iterable[HostExecutor], contracts: Iterable[Contract], *, shipped: bool
+) -> Catalog:
+    """The signed catalog (if `shipped`), with the host's functions and foreign contracts."""
+    from metnos.contracts.catalog import Catalog
+
+    if shipped:
+        from metnos.contracts.load import load_catalog
+
+        catalog = load_catalog(settings.catalog, home=settings.home)
+    else:
+        catalog = Catalog()
+    functions, others = tuple(executors), tuple(contracts)
+    if functions:
+        catalog = catalog.with_functions(functions)
+    return catalog.with_contracts(others) if others else catalog
+
+
+def open_library(settings: Settings, *, shipped: bool) -> TemplateLibrary:
+    """The publisher-signed templates of the catalog folder."""
+    from metnos.cache.templates import TemplateLibrary
+
+    if not shipped:
+        return TemplateLibrary.from_signed({})
+    from metnos.contracts.load import load_plans
+
+    return TemplateLibrary.from_signed(load_plans(settings.catalog))
+
+
+def open_journal(settings: Settings, *, memory: bool) -> Journal:
+    """The journal of this home, or one in memory."""
+    if memory:
+        from metnos.record.memory import MemoryJournal
+
+        return MemoryJournal()
+    from metnos.record.sqlite import SqliteJournal
+
+    return SqliteJournal(settings.home)
+
+
+def open_runners(settings: Settings, catalog: Catalog, *, memory: bool) -> Runners:
+    """Inline, worker and host runners, with the vault of this home."""
+    from metnos.execute.runner import Runners
+
+    return Runners(catalog, home=None if memory else settings.home)
+
+
+def close_runners(runners: Runners) -> None:
+    """Stop all workers; waits until each is reaped."""
+    runners.close_now()
+
+
+def initialise(settings: Settings) -> dict[str, str]:
+    """Make the home, its keys and its settings file; nothing is overwritten."""
+    from metnos.settings import SETTINGS_FILE
+
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = settings.home / SETTINGS_FILE
+    if not path.exists():
+        path.write_text(SETTINGS_TEMPLATE, encoding="utf-8")
+    open_journal(settings, memory=False).close()
+    return {"home": str(settings.home), "settings": str(path)}
+
+
+def json_schema(what: str) -> JSON:
+    """The JSON Schema of `plan` or `manifest` files."""
+    if what == "plan":
+        from metnos.plan.schema import plan_schema
+
+        return plan_schema()
+    from metnos.contracts.manifest import manifest_schema
+
+    found: Any = manifest_schema()
+    return found
