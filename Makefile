@@ -100,7 +100,7 @@ sizes:
 
 .PHONY: docs-check
 docs-check: .venv/.dev
-	@$(BIN)/python scripts/docs.py --check
+	@$(BIN)/python scripts/reference.py --check
 
 .PHONY: catalog-check
 catalog-check: .venv/.runtime $(CATALOG)
@@ -108,7 +108,7 @@ catalog-check: .venv/.runtime $(CATALOG)
 
 .PHONY: docs
 docs: .venv/.dev ## write the generated parts of docs/ anew
-	@$(BIN)/python scripts/docs.py
+	@$(BIN)/python scripts/reference.py
 
 .PHONY: format
 format: .venv/.dev ## format the code and mend what ruff can

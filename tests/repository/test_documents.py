@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
-from metnos.cli.main import main as metnos
+from metnos.cli.main import cli
+from metnos.plan.codes import CODES
+from metnos.settings import VARIABLES
 
 GUIDES = ["README.md", "CONTRIBUTING.md", "VERSIONING.md", "changelog.d/README.md"]
 TARGET = re.compile(r"^([a-z0-9-]+):.*## ", re.MULTILINE)
@@ -37,14 +39,30 @@ def test_each_make_target_exists(root: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", GUIDES)
 def test_each_command_exists(root: Path, name: str) -> None:
-    assert isinstance(metnos, click.Group)
-    there = set(metnos.list_commands(click.Context(metnos)))
+    there = set(cli.list_commands(click.Context(cli)))
     named = {
         found.group(1)
         for line in code_in((root / name).read_text(encoding="utf-8"))
         if (found := re.match(r"(?:\$ )?(?:\.venv/bin/)?metnos ([a-z]+)", line))
     }
     assert named <= there
+
+
+def headings(page: Path) -> list[str]:
+    return re.findall(r"^#{2,3} `?([a-z][a-z0-9-]*)`?$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_documented_codes_are_the_coded_ones(root: Path) -> None:
+    assert headings(root / "docs" / "codes.md") == sorted(CODES), "make docs"
+
+
+def test_the_documented_commands_are_the_coded_ones(root: Path) -> None:
+    assert headings(root / "docs" / "commands.md") == cli.list_commands(click.Context(cli)), "make docs"
+
+
+def test_the_documented_variables_are_the_coded_ones(root: Path) -> None:
+    named = re.findall(r"^\| `(METNOS_[A-Z]+)`", (root / "docs" / "settings.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert named == list(VARIABLES), "make docs"
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/adr/README.md"])
