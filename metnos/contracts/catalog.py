@@ -9,15 +9,19 @@ reads them a second time. Adding functions or foreign contracts makes a new cata
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from metnos.contracts.functions import HostExecutor
 from metnos.contracts.model import Contract
 from metnos.plan.diagnostics import Diagnostic
+from metnos.plan.jsondata import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Admitted", "Catalog", "HostExecutor", "NameTaken", "Named", "Refused"]
 
 
 class Named(Protocol):
@@ -45,23 +49,6 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
     """Further faults of the same manifest."""
 
 
-class HostExecutor(msgspec.Struct, frozen=True, kw_only=True):
-    """A registered function: contract, callable, and whether calling it gives an awaitable."""
-
-    contract: Contract
-    function: Any
-    is_async: bool
-    wants_context: bool = False
-    """It takes a parameter `ctx`, which gets the `Context`."""
-
-    @property
-    def call(self) -> Callable[..., Any]:
-        """`call(args, ctx)` runs the function with its arguments converted from JSON; see functions.py."""
-        from metnos.contracts.functions import call_of  # a cycle otherwise
-
-        return call_of(self)
-
-
 class NameTaken(ValueError):
     """Two executors of one name were registered: the caller's fault, at registration."""
 
@@ -83,16 +70,15 @@ class Catalog:
         """
         self._contracts: dict[str, Contract] = {}
         self._code: dict[str, dict[str, bytes]] = {}
-        self._functions: dict[str, HostExecutor] = {}
         found = [(entry.contract, entry.code) for entry in admitted]
         hosts = list(functions)
-        found += [(host.contract, {}) for host in hosts]
+        found.extend((host.contract, {}) for host in hosts)
         for contract, code in sorted(found, key=lambda pair: pair[0].name):
             if contract.name in self._contracts:
                 raise NameTaken(f"two executors are called {contract.name}")
             self._contracts[contract.name] = contract
             self._code[contract.name] = code
-        self._functions = {host.contract.name: host for host in hosts}
+        self._functions: dict[str, HostExecutor] = {host.contract.name: host for host in hosts}
         self._names = tuple(self._contracts)
         self._families: dict[tuple[str, str], tuple[Contract, ...]] = {}
         for contract in self._contracts.values():
@@ -139,9 +125,8 @@ class Catalog:
     def digest(self) -> str:
         """`sha256:…` over every contract's name, digest and placement, sorted by name."""
         if self._digest is None:
-            from metnos.contracts.signatures import catalog_digest  # it imports the canonical form: only when asked
-
-            self._digest = catalog_digest(self._contracts.values())
+            rows = [[c.name, c.digest, c.placement] for c in self._contracts.values()]
+            self._digest = digest(["metnos.catalog/1", rows])
         return self._digest
 
     def with_functions(self, functions: Iterable[HostExecutor]) -> Catalog:

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from metnos.contracts.model import Contract
 
 
-def catalog_digest(contracts: Iterable[Contract]) -> str:
-    """`sha256:…` over (name, contract digest, placement) of every contract, sorted by name."""
-    rows = sorted([c.name, c.digest, c.placement] for c in contracts)
-    return digest(["metnos.catalog/1", rows])
-
-
 def executor_signature(contract: Contract) -> str:
     """`sha256:…` over the contract, its own files, the SDK version and its distributions at their versions."""
     files = [[file.name, file.sha256, file.length] for file in contract.files]
