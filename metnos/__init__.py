@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metnos.contracts.functions import executor
-    from metnos.engine import Engine, NeedsInputs, Planned, Refused, TurnResult
+    from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
+    from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
     from metnos.sdk import Context, Effect, Failure, Result
 
@@ -43,11 +44,11 @@ _ROOMS = {
     "Effect": "metnos.sdk",
     "Engine": "metnos.engine",
     "Failure": "metnos.sdk",
-    "NeedsInputs": "metnos.engine",
-    "Planned": "metnos.engine",
-    "Refused": "metnos.engine",
+    "NeedsInputs": "metnos.drivers.results",
+    "Planned": "metnos.drivers.results",
+    "Refused": "metnos.drivers.results",
     "Result": "metnos.sdk",
-    "TurnResult": "metnos.engine",
+    "TurnResult": "metnos.drivers.results",
     "executor": "metnos.contracts.functions",
 }
 

@@ -61,7 +61,9 @@ def test_the_documented_commands_are_the_coded_ones(root: Path) -> None:
 
 
 def test_the_documented_variables_are_the_coded_ones(root: Path) -> None:
-    named = re.findall(r"^\| `(METNOS_[A-Z]+)`", (root / "docs" / "settings.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(
+        r"^\| `(METNOS_[A-Z]+)`", (root / "docs" / "settings.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert named == list(VARIABLES), "make docs"
 
 

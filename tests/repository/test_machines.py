@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -62,7 +61,7 @@ def test_a_shim_that_refuses_is_passed_over(root: Path, path: Path) -> None:
     interpreter(path, "python3", REAL)
     done = find(root, path)
     assert done.returncode == 0
-    assert os.path.samefile(done.stdout.strip(), sys.executable)
+    assert Path(done.stdout.strip()).samefile(sys.executable)
 
 
 def test_the_interpreters_of_pyenv_are_looked_at_last(root: Path, path: Path) -> None:
