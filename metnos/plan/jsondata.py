@@ -230,6 +230,17 @@ def canonical(data: JSON, *, max_bytes: int | None = None) -> bytes:
     return out
 
 
+def check_limits(data: JSON, *, max_bytes: int = MAX_PLAN_BYTES, max_depth: int = MAX_DEPTH) -> None:
+    """Hold data that never were text (a host's plan) to what `loads_strict` would have let through.
+
+    Raises:
+        JSONFault: as `canonical`, or `too-deep`.
+    """
+    out = canonical(data, max_bytes=max_bytes)
+    if out.count(b"[") + out.count(b"{") > max_depth:
+        _guard_depth(out.decode("utf-8"), max_depth)
+
+
 def digest(data: JSON, *, max_bytes: int | None = None) -> str:
     """`sha256:<hex>` of the canonical bytes; one buffer, hashed in blocks by OpenSSL without a further copy."""
     return "sha256:" + _sha256(canonical(data, max_bytes=max_bytes)).hexdigest()
