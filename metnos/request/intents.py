@@ -1,0 +1,122 @@
+"""Clauses and request intents: verb, object, and the strongest effect these words ask for.
+
+Law: intents say what was asked, never what will be done. A negated verb asks for nothing; a verb after an article
+or a preposition of possession is a noun ("the list of"). Doubt lowers what is asked for: an effect that was not
+plainly asked for is not admitted later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from metnos.request.lexicon import Word
+from metnos.request.model import Clause, RequestIntent
+from metnos.sdk import EFFECT_CLASSES
+
+# What a verb works on whatever noun follows.
+_OBJECT_OF = {"compute": "stats", "render": "table", "run": "programs", "send": "messages", "sort": "entries", "filter": "entries"}
+_REACH = 3  # A negation reaches this many tokens to the right ("do not ever delete").
+_RANK = {effect: rank for rank, effect in enumerate(EFFECT_CLASSES)}
+
+
+class Element(NamedTuple):
+    """One token or slot of the explained text; `word` is None for slots, marks and unknown words."""
+
+    start: int
+    end: int
+    form: str
+    word: Word | None
+
+
+def clauses_of(elements: Sequence[Element]) -> tuple[Clause, ...]:
+    """The clauses: a separator or comma ends one if a verb stands right behind it."""
+    starts = [0] if elements else []
+    for index, element in enumerate(elements):
+        # "and then" is one boundary.
+        fresh = index > starts[-1] and not _separates(elements[index - 1])
+        if fresh and _separates(element) and _verb_follows(elements, index + 1):
+            starts.append(index)
+    ends = [*starts[1:], len(elements)]
+    return tuple(_clause(elements[start:end]) for start, end in zip(starts, ends, strict=True))
+
+
+def _separates(element: Element) -> bool:
+    if element.word is None:
+        return element.form in {",", ";"}
+    return "separator" in element.word.roles
+
+
+def _verb_follows(elements: Sequence[Element], at: int) -> bool:
+    """A verb is next, other separators, negations and adverbs aside."""
+    while at < len(elements):
+        word = elements[at].word
+        if word is None:
+            return False
+        if _is_verb(elements, at):
+            return True
+        if not word.roles & {"separator", "negation", "modal", "pronoun"}:
+            return False
+        at += 1
+    return False
+
+
+def _is_verb(elements: Sequence[Element], at: int) -> bool:
+    word = elements[at].word
+    if word is None or not word.verb:
+        return False
+    before = elements[at - 1].word if at else None
+    if before is None or "negation" in before.roles:
+        return True
+    # "the list", "of copy", "in order": nouns.
+    if before.roles & {"article", "preposition", "place"} and not before.roles & {"pronoun", "modal", "separator"}:
+        return before.canonical == "to" and word.roles <= {"verb"}
+    return True
+
+
+def _is_negated(elements: Sequence[Element], at: int) -> bool:
+    for element in elements[max(0, at - _REACH) : at]:
+        if element.word is not None and "negation" in element.word.roles:
+            return True
+    return False
+
+
+def _clause(elements: Sequence[Element]) -> Clause:
+    verbs = [index for index in range(len(elements)) if _is_verb(elements, index)]
+    asked = [index for index in verbs if not _is_negated(elements, index)]
+    modifiers = tuple(
+        dict.fromkeys(
+            modifier
+            for index, element in enumerate(elements)
+            if element.word is not None and not _is_negated(elements, index)
+            for modifier in element.word.modifiers
+        )
+    )
+    intents = [_intent(elements, index, modifiers) for index in asked]
+    if not verbs and any(e.word is not None and e.word.object for e in elements):
+        # "the five largest files": nothing but a noun is asked to be found.
+        intents.append(RequestIntent(verb="find", object=_object(elements, 0) or "files", modifiers=modifiers))
+    if "table" in modifiers:
+        intents.append(RequestIntent(verb="render", object="table", modifiers=modifiers))
+    return Clause(start=elements[0].start, end=elements[-1].end, intents=tuple(dict.fromkeys(intents)))
+
+
+def _intent(elements: Sequence[Element], at: int, modifiers: tuple[str, ...]) -> RequestIntent:
+    word = elements[at].word
+    assert word is not None
+    effect = word.effect
+    if "overwrite" in modifiers and _RANK[effect] == _RANK["create"]:
+        effect = "change"
+    thing = _OBJECT_OF.get(word.verb) or _object(elements, at) or "files"
+    verb = word.verb
+    if verb == "find" and thing == "texts":
+        # "show the contents of": what is shown was read.
+        verb, thing = "read", "files"
+    return RequestIntent(verb=verb, object="files" if thing == "table" else thing, effect=effect, modifiers=modifiers)
+
+
+def _object(elements: Sequence[Element], at: int) -> str:
+    """The first noun behind `at`, else the first of the clause."""
+    nouns = [(index, e.word.object) for index, e in enumerate(elements) if e.word is not None and e.word.object]
+    behind = [thing for index, thing in nouns if index > at]
+    return behind[0] if behind else next((thing for _, thing in nouns), "")
