@@ -38,6 +38,8 @@ class Admitted(msgspec.Struct, frozen=True, kw_only=True, tag="admitted"):
 
     contract: Contract
     code: dict[str, bytes] = {}
+    development: bool = False
+    """It was signed with a development key; its version is not remembered."""
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
