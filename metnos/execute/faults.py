@@ -1,0 +1,31 @@
+"""From whatever an executor raised to one typed failure.
+
+Law: an exception never passes the border with its traceback, and never decides more than its class and code.
+Imports only the SDK, for a worker loads it.
+"""
+
+from __future__ import annotations
+
+from metnos.sdk import Failure, FilesError
+
+
+class SecretRefused(Exception):
+    """A sealed handle was to be opened in an argument that the contract does not name, or it is unknown here."""
+
+
+def failure_of(fault: BaseException) -> Failure:
+    """The failure that `fault` means; its message is shown, so the border seals it like any text."""
+    if isinstance(fault, FilesError):
+        return Failure(cls=fault.cls, code=fault.code, message=fault.message, where=fault.path, hint=fault.hint)
+    if isinstance(fault, MemoryError):
+        return Failure(
+            cls="memory", code="memory-limit", message="the step needed more memory than its contract allows",
+            hint="work on fewer or smaller entries",
+        )
+    if isinstance(fault, SecretRefused):
+        return Failure(cls="denied", code="secret-not-granted", message=str(fault))
+    if isinstance(fault, TimeoutError):
+        return Failure(cls="timeout", code="step-timeout", message=str(fault) or "it took too long", retryable=True)
+    text = str(fault)
+    message = f"{type(fault).__name__}: {text}" if text else type(fault).__name__
+    return Failure(cls="internal", code="executor-raised", message=message[:2000])

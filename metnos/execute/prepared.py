@@ -1,0 +1,75 @@
+"""A contract made ready to be called: what is looked up once, so that a call looks nothing up.
+
+Law: built from the contract and the catalog's verified bytes; it holds no state of a call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from metnos.execute.code import load, modules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from metnos.contracts.model import Contract
+
+How = Literal["inline", "host", "async_host", "worker", "none"]
+
+
+class Host(Protocol):
+    """A registered function, as `contracts/` describes it."""
+
+    @property
+    def is_async(self) -> bool: ...
+    @property
+    def call(self) -> Callable[..., Any]:
+        """`call(args, ctx)`."""
+        ...
+
+
+class Source(Protocol):
+    """What the runners need of a catalog."""
+
+    def code(self, name: str) -> Mapping[str, bytes]: ...
+    def function(self, name: str) -> Host | None: ...
+
+
+class Prepared:
+    """One executor, ready."""
+
+    __slots__ = ("args", "call", "code", "contract", "faults", "how", "modules", "output_bytes", "sources")
+
+    def __init__(self, contract: Contract, catalog: Source) -> None:
+        self.contract = contract
+        self.how: How = "none"
+        self.call: Callable[[Any, Any], Any] | None = None
+        self.code: Mapping[str, bytes] = {}
+        self.modules: tuple[str, ...] = ()
+        self.output_bytes = contract.limits.output_bytes
+        self.sources: tuple[str, ...] = ("local",)
+        self.faults = _validator(contract.result)
+        function = catalog.function(contract.name)
+        if function is not None:
+            self.how = "async_host" if function.is_async else "host"
+            self.call = function.call
+            return
+        if contract.placement not in ("inline", "worker"):
+            return
+        self.code = catalog.code(contract.name)
+        modules = modules_of(contract.distributions)
+        if contract.placement == "worker":
+            self.how = "worker"
+            self.modules = tuple(sorted(modules))
+            return
+        self.how = "inline"
+        self.sources = ()  # a pure transform adds no source to those of its arguments
+        self.call = load(contract.name, contract.digest or contract.reference, self.code, modules)
+
+
+def _validator(schema: dict[str, Any]) -> Callable[[Any], list[Any]] | None:
+    if not schema:
+        return None
+    from metnos.contracts.schemas import validator_for
+
+    return cast("Callable[[Any], list[Any]]", validator_for(schema))

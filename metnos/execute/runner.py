@@ -1,0 +1,303 @@
+"""Runners: one started step in, one `StepOutcome` out. Where it runs is the contract's placement.
+
+Law: final arguments only; no plan, no cache, no policy is known here. A step that was started always gets exactly
+one outcome, and no exception passes but those that end the process (`KeyboardInterrupt`) or the awaiting task.
+
+Concurrency:
+
+- `run_now` runs in the calling thread: inline transforms and synchronous functions of the host. No event loop, no
+  thread, and no deadline either: Python cannot interrupt a function, so its timeout is told (`ctx.deadline`), not kept.
+- `run` never blocks the loop for long: coroutine functions run on it, under their timeout; synchronous functions run
+  in a daemon thread, up to 32 at once; workers are waited for in daemon threads, one request at a time each, as many
+  as there are processors. Only inline transforms run on the loop itself: pure work on data that is already here.
+- Stopping: a worker is killed and a coroutine cancelled at once. A thread cannot be stopped: a read is abandoned
+  (its result is thrown away); for an effect the outcome is waited for, because it alone says what was done.
+- `run` may be awaited from any number of tasks and loops; the same (turn, step) must not run twice at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metnos.execute.border import Border
+from metnos.execute.code import CodeFault
+from metnos.execute.grant import Grant
+from metnos.execute.here import HereContext
+from metnos.execute.outcome import STOPPED, StepOutcome, failed
+from metnos.execute.prepared import Prepared
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable, Mapping
+    from concurrent.futures import Future
+
+    from metnos.contracts.model import Contract
+    from metnos.execute.here import Progress
+    from metnos.execute.prepared import Source
+    from metnos.execute.secrets import Sealer
+    from metnos.execute.threads import Threads
+    from metnos.execute.workers import WorkerPool
+    from metnos.turn.commands import StartStep
+
+_HOST_THREADS = 32
+
+
+class Runners:
+    """Runs steps of one catalog. Nothing is started before it is needed (or `prestart`)."""
+
+    def __init__(
+        self,
+        catalog: Source,
+        *,
+        sealer: Sealer | None = None,
+        externals: Mapping[str, Callable[[dict[str, Any], Any], Any]] | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Take a catalog.
+
+        Args:
+            catalog: gives verified code by name, and registered functions.
+            sealer: of this installation; left out, secrets are kept in memory.
+            externals: name → `call(args, ctx)` for contracts that bring neither code nor function (stand-ins,
+                clients of other protocols); it may return an awaitable.
+            workers: most worker processes; left out, as many as processors.
+            progress: called with (step, done, total, note), from any thread.
+        """
+        self._catalog = catalog
+        self._externals = dict(externals or {})
+        self._progress = progress
+        self._most_workers = workers
+        self._given_sealer = sealer
+        self._border = Border(self._sealer)
+        self._prepared: dict[str, Prepared] = {}
+        self._running: dict[tuple[str, str], Callable[[], None]] = {}
+        self._pool: WorkerPool | None = None
+        self._threads: dict[str, Threads] = {}
+        self._closed = False
+
+    # --- what the driver calls ---------------------------------------------------------------------------------
+
+    def is_synchronous(self, command: StartStep, contract: Contract) -> bool:
+        """Whether `run_now` can run this step: it is inline, or a synchronous function."""
+        prepared = self._prepared.get(command.executor)
+        if prepared is None:
+            found = self._prepare(command.executor, contract)
+            return not isinstance(found, Prepared) or found.how in ("inline", "host")
+        return prepared.how == "inline" or prepared.how == "host"
+
+    def run_now(self, command: StartStep, contract: Contract, grant: Grant) -> StepOutcome:
+        """Run an inline transform or a synchronous function, here and now.
+
+        Raises:
+            ValueError: the step needs `run` (ask `is_synchronous` first).
+        """
+        prepared = self._prepared.get(command.executor)
+        if prepared is None:
+            found = self._prepare(command.executor, contract)
+            if not isinstance(found, Prepared):
+                return found
+            prepared = found
+        how = prepared.how
+        if (how != "host" and how != "inline") or prepared.call is None:
+            raise ValueError(f"{command.executor} cannot run in this thread")
+        return self._call(prepared, command, grant)
+
+    async def run(self, command: StartStep, contract: Contract, grant: Grant) -> StepOutcome:
+        """Run any step to its outcome.
+
+        Cancelling the awaiting task stops the step, then the cancellation goes on.
+        """
+        prepared = self._prepared.get(command.executor) or self._prepare(command.executor, contract)
+        if not isinstance(prepared, Prepared):
+            return prepared
+        if prepared.how == "inline":
+            return self._call(prepared, command, grant)
+        if prepared.how == "async_host":
+            return await self._on_loop(prepared, command, grant)
+        if prepared.how == "host":
+            return await self._in_thread(prepared, command, grant)
+        return await self._in_worker(prepared, command, grant)
+
+    def stop(self, turn: str, step: str) -> None:
+        """Stop a running step, from any thread; its `run` returns the outcome. Unknown steps are ignored."""
+        stopper = self._running.get((turn, step))
+        if stopper is not None:
+            stopper()
+
+    def prestart(self, workers: int = 1) -> None:
+        """Start worker processes in the background, so that planning hides the time they take."""
+        self._workers().prestart(workers)
+
+    async def close(self) -> None:
+        """Stop what runs, end the workers; afterwards nothing runs any more."""
+        import asyncio
+
+        for stopper in list(self._running.values()):
+            stopper()
+        await asyncio.sleep(0)
+        self.close_now()
+
+    def close_now(self) -> None:
+        """`close` without a loop: workers are killed at once."""
+        self._closed = True
+        if self._pool is not None:
+            self._pool.close()
+        for threads in self._threads.values():
+            threads.close()
+
+    # --- in this process -----------------------------------------------------------------------------------------
+
+    def _call(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
+        assert prepared.call is not None
+        args = command.args
+        try:
+            returned = prepared.call(args, HereContext(command, grant, self._progress))
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
+            return self._border.raised(fault, args)
+        return self._border.receive(returned, prepared, args)
+
+    async def _on_loop(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
+        import asyncio
+
+        assert prepared.call is not None
+        context = HereContext(command, grant, self._progress)
+        call: Callable[[Any, Any], Awaitable[Any]] = prepared.call
+        task = asyncio.current_task()
+        assert task is not None
+        loop = asyncio.get_running_loop()
+        key = (grant.turn, command.step)
+        asked = False
+
+        def stop() -> None:
+            nonlocal asked
+            asked = True
+            loop.call_soon_threadsafe(task.cancel)
+
+        self._running[key] = stop
+        try:
+            async with asyncio.timeout(command.timeout_s):
+                returned = await call(command.args, context)
+        except asyncio.CancelledError:
+            if asked and task.uncancel() <= 0:
+                return STOPPED
+            raise
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
+            return self._border.raised(fault, command.args)
+        finally:
+            del self._running[key]
+        return self._border.receive(returned, prepared, command.args)
+
+    async def _in_thread(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
+        import asyncio
+
+        future = self._get_threads("host", _HOST_THREADS).submit(lambda: self._call(prepared, command, grant))
+        stopped = asyncio.get_running_loop().create_future()
+        waited = asyncio.wrap_future(future)
+        key = (grant.turn, command.step)
+        self._running[key] = _stopper(future, stopped)
+        timeout = command.timeout_s if command.effect == "read" else None
+        try:
+            await asyncio.wait([waited, stopped], timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if stopped.done() and not waited.done():
+                if waited.cancelled() or command.effect == "read":
+                    return STOPPED
+                await asyncio.wait([waited])
+            if not waited.done():
+                return failed("timeout", "step-timeout", f"no result after {command.timeout_s:g} s", retryable=True)
+            return STOPPED if waited.cancelled() else waited.result()
+        finally:
+            del self._running[key]
+            stopped.cancel()
+            if not waited.done():
+                waited.cancel()
+
+    # --- in a worker ---------------------------------------------------------------------------------------------
+
+    async def _in_worker(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
+        import asyncio
+
+        from metnos.execute.stops import Stop
+        from metnos.execute.workers import request_for
+
+        sealer = self._sealer
+        names = prepared.contract.opens_secrets
+        key = (grant.turn, command.step)
+        stop = Stop()
+        self._running[key] = stop.set
+        pool = self._workers()
+
+        def work() -> StepOutcome:
+            opened = sealer().opened_for(command.args, names) if names else {}
+            request = request_for(prepared, command, grant, opened)
+            return pool.call(request, prepared, stop, self._progress).outcome(self._border, prepared, command.args)
+
+        waited = asyncio.wrap_future(self._get_threads("workers", pool.most).submit(work))
+        try:
+            return await asyncio.shield(waited)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait([waited])
+            raise
+        finally:
+            del self._running[key]
+            stop.close()
+
+    # --- made when needed ----------------------------------------------------------------------------------------
+
+    def _prepare(self, reference: str, contract: Contract) -> Prepared | StepOutcome:
+        try:
+            prepared = Prepared(contract, self._catalog)
+        except (CodeFault, KeyError) as fault:
+            return self._border.refuse(failed("internal", "executor-broken", str(fault)), {})
+        if prepared.how == "none":
+            external = self._externals.get(contract.name)
+            if external is None:
+                hint = "no client for it is connected"
+                return failed("unavailable", "no-runner", f"nothing here runs {contract.name}", hint=hint)
+            import inspect
+
+            prepared.call = external
+            prepared.how = "async_host" if inspect.iscoroutinefunction(external) else "host"
+        self._prepared[reference] = prepared
+        return prepared
+
+    def _sealer(self) -> Sealer:
+        if self._given_sealer is None:
+            from metnos.execute.secrets import Sealer
+            from metnos.execute.vault import MemoryVault
+
+            self._given_sealer = Sealer(MemoryVault())
+        return self._given_sealer
+
+    def _workers(self) -> WorkerPool:
+        if self._pool is None:
+            from metnos.execute.workers import WorkerPool
+
+            self._pool = WorkerPool(self._most_workers)
+        return self._pool
+
+    def _get_threads(self, name: str, most: int) -> Threads:
+        threads = self._threads.get(name)
+        if threads is None:
+            from metnos.execute.threads import Threads
+
+            threads = self._threads[name] = Threads(f"metnos-{name}", most)
+        return threads
+
+
+def _stopper(future: Future[Any], stopped: asyncio.Future[None]) -> Callable[[], None]:
+    loop = stopped.get_loop()
+
+    def mark() -> None:
+        if not stopped.done():
+            stopped.set_result(None)
+
+    def stop() -> None:
+        future.cancel()  # only one that has not begun
+        loop.call_soon_threadsafe(mark)
+
+    return stop
+
+
+__all__ = ["Grant", "Runners", "StepOutcome"]
