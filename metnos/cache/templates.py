@@ -1,32 +1,168 @@
-"""The library of signed templates."""
+"""The library of signed templates: a request in, a whole plan out, or the reason why not.
+
+Law: a request is served only if every word of it is explained, its strict form is a template's own to the last
+word, and every slot is bound; so a negation or a quantifier that the template does not have is a miss. There is no
+near match here. Payloads come in verified; what cannot be read is refused by name and the rest is served.
+
+    library = TemplateLibrary.from_signed(verified)
+    library.match(understand("the five largest files here, as a table"))
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+
+import msgspec
 
 from metnos.cache.model import Example, Match, Miss
+from metnos.cache.template import Refusal, Template, TemplateFault, bind, lines, read_payload
+from metnos.cache.wordings import Automaton, shared_form
+from metnos.request.lexicon import lexicon_for
+from metnos.request.model import Request
+from metnos.request.understand import understand
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from metnos.request.model import Request
+class _Entry(msgspec.Struct, frozen=True):
+    template: Template
+    reference: str
+    """`id@sha256:…` over the signed bytes."""
 
 
 class TemplateLibrary:
-    """Templates whose signature was verified, behind `LookUpPlan`."""
+    """Templates whose signature was verified, behind `LookUpPlan`. Immutable once made; safe between threads."""
+
+    def __init__(self, entries: tuple[_Entry, ...] = (), refused: Mapping[str, str] | None = None) -> None:
+        self._entries = entries
+        self.refused: Mapping[str, str] = dict(refused or {})
+        """Envelope name → why its payload was not admitted."""
+        self._first: dict[tuple[str, str], list[tuple[Automaton, _Entry]]] = {}
+        for entry in entries:
+            for language, automaton in entry.template.automata.items():
+                for token in automaton.states[0]:
+                    self._first.setdefault((language, token), []).append((automaton, entry))
 
     @classmethod
     def from_signed(cls, verified: Mapping[str, bytes]) -> TemplateLibrary:
-        """`verified` maps an envelope's name to its payload, after its signature was checked."""
-        del verified
-        return cls()
+        """A library of payloads.
+
+        Args:
+            verified: Envelope name → payload whose signature was verified. Nothing else may be passed in.
+
+        Returns:
+            The library; a payload that is no template, or has the id of an earlier one, is in `refused`.
+        """
+        entries: dict[str, _Entry] = {}
+        refused: dict[str, str] = {}
+        for name, payload in sorted(verified.items()):
+            try:
+                template = read_payload(payload, name)
+            except TemplateFault as fault:
+                refused[name] = str(fault)
+                continue
+            if template.source.id in entries:
+                refused[name] = f"the id {template.source.id!r} is taken"
+                continue
+            reference = f"{template.source.id}@sha256:{hashlib.sha256(payload).hexdigest()}"
+            entries[template.source.id] = _Entry(template, reference)
+        return cls(tuple(entries.values()), refused)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the admitted templates."""
+        return tuple(entry.template.source.id for entry in self._entries)
+
+    @property
+    def digest(self) -> str:
+        """`sha256:…` over the references of all admitted templates."""
+        whole = "\n".join(sorted(entry.reference for entry in self._entries))
+        return f"sha256:{hashlib.sha256(whole.encode()).hexdigest()}"
 
     def match(self, request: Request) -> Match | Miss:
         """The plan for `request`, or why there is none."""
-        del request
-        return Miss(reason="no-library")
+        if not request.normal_form:
+            return Miss(reason="empty-request")
+        unknown = [request.text[s.start : s.end] for s in request.spans if s.reason == "unknown"]
+        if unknown:
+            return Miss(reason="unknown-words", detail=", ".join(unknown))
+        form = request.normal_form.split(" ")
+        found = [
+            (entry, names)
+            for automaton, entry in self._first.get((request.language, form[0]), ())
+            if (names := automaton.names(form)) is not None
+        ]
+        if len(found) != 1:
+            return self._miss(request, form, [entry for entry, _ in found])
+        entry, names = found[0]
+        if len(names) != len(request.slots):
+            return Miss(reason="unbound-slot", detail="a slot of the request is not in its form")
+        bound = bind(entry.template, request.language, names, request.slots)
+        if isinstance(bound, Refusal):
+            return Miss(reason="unbound-slot", detail=f"{bound.slot}: {bound.detail}")
+        return Match(
+            plan=bound.plan,
+            entry=entry.reference,
+            origins=bound.origins,
+            template=entry.template.source.id,
+            language=request.language,
+            slots=bound.values,
+        )
 
-    def examples(self, word: str = "", language: str = "en") -> list[Example]:
-        """Sentences that hit, those about `word` only if it is given."""
-        del word, language
-        return []
+    def _miss(self, request: Request, form: list[str], found: list[_Entry]) -> Miss:
+        if found:
+            return Miss(reason="ambiguous", detail=", ".join(entry.template.source.id for entry in found))
+        if not any(language == request.language for language, _ in self._first):
+            return Miss(reason="no-library", detail=f"no template in {request.language!r}")
+        if request.negated:
+            return Miss(reason="negated", detail=request.normal_form)
+        quantifiers = _quantifiers(request.language)
+        if any(token in quantifiers for token in form):
+            return Miss(reason="quantified", detail=request.normal_form)
+        return Miss(reason="no-template", detail=request.normal_form)
+
+    def examples(self, word: str = "", language: str | None = None) -> list[Example]:
+        """Sentences that are known to hit.
+
+        Args:
+            word: Only those with this word in the sentence, the template's id or its description.
+            language: Of the sentences; None: all languages, in declared order of each template.
+        """
+        wanted = word.casefold()
+        found: list[Example] = []
+        for entry in self._entries:
+            source = entry.template.source
+            for spoken, text in source.examples.items():
+                if language is not None and spoken != language:
+                    continue
+                about = source.description.get(spoken, "")
+                found.extend(
+                    Example(template=source.id, text=line, description=about, effect=source.effect)
+                    for line in lines(text)
+                    if wanted in f"{line} {source.id} {about}".casefold()
+                )
+        return found
+
+
+@cache
+def _quantifiers(language: str) -> frozenset[str]:
+    words = lexicon_for(language).words.values()
+    return frozenset(word.canonical for word in words if "quantifier" in word.roles)
+
+
+def library_faults(library: TemplateLibrary) -> list[str]:
+    """What a build refuses: a payload that was not admitted, a form that two templates share, a dead example."""
+    faults = [f"{name}: {why}" for name, why in library.refused.items()]
+    entries = library._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    for at, left in enumerate(entries):
+        for right in entries[at + 1 :]:
+            for language in left.template.automata.keys() & right.template.automata.keys():
+                form = shared_form(left.template.automata[language], right.template.automata[language])
+                if form is not None:
+                    faults.append(f"{left.template.source.id} and {right.template.source.id} share {form!r}")
+    for language in ("en", "it"):
+        for example in library.examples(language=language):
+            match = library.match(understand(example.text, language))
+            if not isinstance(match, Match) or match.template != example.template:
+                faults.append(f"{example.template}: the example {example.text!r} does not match it: {match}")
+    return faults
