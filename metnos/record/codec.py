@@ -38,6 +38,7 @@ WITH_DATA: tuple[type[Any], ...] = (StepFinished, EffectProbed)
 
 _input_decoder = msgspec.json.Decoder(AnyInput)
 _fact_decoder = msgspec.json.Decoder(AnyFact)
+_object_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 class Marker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"blob": MARKER}):
@@ -138,10 +139,9 @@ def decode_fact(body: bytes) -> AnyFact:
 def decode_tolerant(body: bytes) -> dict[str, Any]:
     """The body as a plain object; an empty one if it is not JSON."""
     try:
-        found = msgspec.json.decode(body)
+        return _object_decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def fetch_from(blobs: Mapping[str, bytes]) -> Fetch:

@@ -81,6 +81,8 @@ def _end(log: TurnLog) -> Verified:
 def _head(log: TurnLog) -> Verified:
     head, last = log.head, log.records[-1]
     if log.status == "open":
+        if head is not None and head.status == "closed":
+            return _bad("head-mismatch", head.seq, "the turn was closed, and nothing opens a closed turn")
         return OK if head is None else _head_fits(log, head)
     if head is None:
         return _bad("head-missing", last.seq, f"the turn is {log.status} and has no signed head")

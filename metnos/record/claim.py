@@ -1,0 +1,74 @@
+"""One process per turn: a lock on a file of the turn's name, which the kernel gives up when the process dies.
+
+Law: the lock says who may write now; the fence in the database says who came last. Both are needed: the lock frees
+itself after `kill -9`, the fence refuses whoever wakes up late where locks do not hold.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from metnos.record.faults import RecordFault
+
+
+class Claim:
+    """A held lock. `release` may be called twice."""
+
+    __slots__ = ("_file", "_path")
+
+    def __init__(self, file: int, path: Path) -> None:
+        self._file = file
+        self._path = path
+
+    def release(self) -> None:
+        """Remove the lock's file and give the lock up, in this order: a name never stands for two locks."""
+        if self._file < 0:
+            return
+        file, self._file = self._file, -1
+        try:
+            self._path.unlink(missing_ok=True)
+        finally:
+            os.close(file)
+
+
+def claim_turn(folder: Path, turn: str) -> Claim:
+    """Take the lock of `turn` in `folder`, without waiting.
+
+    Raises:
+        RecordFault: `turn-busy`, another process (or another writer of this one) has it; `record-store`.
+    """
+    path = folder / turn
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            if not _locked(file):
+                os.close(file)
+                raise RecordFault(
+                    "turn-busy", f"turn {turn} is being worked on by another process", turn=turn,
+                    hint="wait until it ends, or stop that process",
+                )
+            if _names(path, file):
+                return Claim(file, path)
+            os.close(file)  # its holder removed it between our open and our lock
+    except OSError as fault:
+        raise RecordFault("record-store", f"{path}: {fault}", turn=turn) from fault
+
+
+def _locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _names(path: Path, file: int) -> bool:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    mine = os.fstat(file)
+    return (mine.st_ino, mine.st_dev) == (there.st_ino, there.st_dev)
