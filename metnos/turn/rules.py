@@ -23,6 +23,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """Plan file (JSON object) → checked plan with every fault; never raises on bad data."""
     guard: Callable[[Checked, CheckContext], Guarded]
     policy: Callable[[Question], Verdict]
+    learn: Callable[[str, str], bool] | None = None
+    """(plan source, outcome) → whether the turn ends with a `Learn`; None: never."""
     digest: str = ""
     policy_digest: str = ""
 

@@ -1,0 +1,176 @@
+"""How a turn ends: which outcome, which answer, and when.
+
+Law:
+
+1. A turn ends when nothing runs. While only people can go on it is suspended, which is a status, not an outcome.
+2. The strongest verdict wins (`OUTCOMES`); without one: `success`, or where something failed `partial` if any step
+   or item succeeded, else `error`.
+3. The answer comes from what was recorded: the terminal's own `text` and `data`, resolved here; else `Compose`, told
+   which results nothing else consumed. A turn that was stopped for a reason (denied, cancelled, unknown…) closes at
+   once and says the reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metnos.plan.jsondata import canonical
+from metnos.plan.model import Ask, NeedsInputs
+from metnos.turn.commands import Close, Compose, Learn, OpenDialog, ResolveFiller
+from metnos.turn.facts import TurnClosed, TurnSuspended
+from metnos.turn.references import consumed_by
+from metnos.turn.scope import Scope
+from metnos.turn.table import tag_of
+from metnos.values.resolve import Fault, resolve
+
+if TYPE_CHECKING:
+    from metnos.turn.commands import AnyCommand
+    from metnos.turn.facts import Outcome
+    from metnos.turn.state import PlanRun, TurnState
+
+
+def rest(turn: TurnState) -> None:
+    """Nothing is left in the queue: go on waiting, suspend, or end the turn."""
+    if turn.calls or (turn.open_fillers and not turn.halted):
+        turn.phase = "stopping" if turn.cancelling else "running"
+    elif turn.approvals:
+        suspend(turn)
+    elif turn.outcome is None and not turn.halted and isinstance(turn.plan.checked.plan.terminal, Ask | NeedsInputs):
+        _open_dialog(turn)
+    else:
+        conclude(turn)
+
+
+def ask(turn: TurnState, command: AnyCommand) -> None:
+    """Return a command that is not about a step; it stays open until its one closing input."""
+    turn.open[open_key(command)] = command
+    turn.commands.append(command)
+
+
+def open_key(command: AnyCommand) -> str:
+    """Tag of the command, and its name where several of a kind may be open."""
+    return f"resolve_filler {command.name}" if isinstance(command, ResolveFiller) else tag_of(command)
+
+
+def suspend(turn: TurnState) -> None:
+    """Only people can go on: say for what the turn waits."""
+    waiting = tuple(sorted((*turn.approvals, *((turn.dialog.dialog,) if turn.dialog else ()))))
+    if turn.phase == "suspended" and waiting == turn.waiting:
+        return
+    turn.phase = "suspended"
+    turn.waiting = waiting
+    turn.suspensions += 1
+    turn.facts.append(TurnSuspended(waiting=waiting, ticket=f"{turn.opened.turn}.{turn.suspensions}"))
+
+
+def _open_dialog(turn: TurnState) -> None:
+    terminal = turn.plan.checked.plan.terminal
+    turn.dialogs += 1
+    name = f"{turn.opened.turn}.dialog{turn.dialogs}"
+    if isinstance(terminal, Ask):
+        turn.dialog = OpenDialog(dialog=name, question=terminal.question, choices=terminal.choices)
+    else:
+        assert isinstance(terminal, NeedsInputs)
+        form: dict[str, dict[str, Any]] = {
+            key: {"schema": field.schema, "label": field.label} for key, field in terminal.form.items()
+        }
+        turn.dialog = OpenDialog(dialog=name, form=form)
+    ask(turn, turn.dialog)
+    suspend(turn)
+
+
+def succeeded(turn: TurnState) -> bool:
+    """Whether any step, or any item of one, is done."""
+    return any(call.state == "done" for run in turn.steps for call in run.calls) or any(
+        run.state == "done" for run in turn.steps
+    )
+
+
+def conclude(turn: TurnState) -> None:
+    """Nothing runs and nobody is asked: find the outcome and the answer."""
+    if turn.outcome is not None:
+        close(turn, turn.outcome)
+        return
+    outcome: Outcome = "success"
+    if turn.failed:
+        outcome = "partial" if succeeded(turn) else "error"
+        error = next((run.error for run in turn.steps if run.error is not None), None)
+        if error is not None:
+            turn.code, turn.detail = error.code, error.where
+    _answer(turn, outcome)
+
+
+def _answer(turn: TurnState, outcome: Outcome) -> None:
+    checked = turn.plan.checked
+    if checked.answer_text is None and checked.answer_data is None:
+        if outcome == "error":
+            close(turn, outcome)
+        else:
+            _compose(turn, outcome)
+        return
+    fault = _resolve_answer(turn)
+    if fault is None:
+        close(turn, outcome)
+    elif outcome == "success":
+        turn.code, turn.detail = fault.code, fault.where
+        _compose(turn, "partial" if succeeded(turn) else "error")
+    elif outcome == "partial":
+        _compose(turn, outcome)
+    else:
+        close(turn, outcome)
+
+
+def _resolve_answer(turn: TurnState) -> Fault | None:
+    checked = turn.plan.checked
+    scope = Scope(turn)
+    text, data = "", None
+    if checked.answer_text is not None:
+        found = resolve(checked.answer_text, scope)
+        if isinstance(found, Fault):
+            return found
+        text = found.data if isinstance(found.data, str) else canonical(found.data).decode()
+    if checked.answer_data is not None:
+        found = resolve(checked.answer_data, scope)
+        if isinstance(found, Fault):
+            return found
+        data = found.data
+    turn.answer, turn.data = text, data
+    return None
+
+
+def _compose(turn: TurnState, outcome: Outcome) -> None:
+    turn.outcome = outcome
+    turn.phase = "composing"
+    ask(turn, Compose(outcome=outcome, language=language_of(turn), show=to_show(turn.plan)))
+
+
+def to_show(plan: PlanRun) -> tuple[str, ...]:
+    """Done steps of `plan` whose data no done step consumed, in order."""
+    consumed: set[int] = set()
+    for run in plan.runs:
+        if run.state == "done":
+            consumed |= consumed_by(run.step)
+    return tuple(run.key for run in plan.runs if run.state == "done" and run.number not in consumed)
+
+
+def language_of(turn: TurnState) -> str:
+    """The language asked for, or the one that the request was understood in."""
+    return turn.opened.language or (turn.request.language if turn.request is not None else "en")
+
+
+def close(turn: TurnState, outcome: Outcome) -> None:
+    """Decide the outcome; what can be learnt from the turn is learnt before the log ends."""
+    turn.outcome = outcome
+    turn.facts.append(TurnClosed(outcome=outcome, detail=turn.detail, code=turn.code))
+    if turn.rules.learn is not None and turn.plans and turn.rules.learn(turn.plan.source, outcome):
+        turn.phase = "learning"
+        ask(turn, Learn(plan_digest=turn.plan.checked.digest))
+    else:
+        finish(turn)
+
+
+def finish(turn: TurnState) -> None:
+    """End the log."""
+    assert turn.outcome is not None
+    turn.phase = "closed"
+    turn.commands.append(Close(outcome=turn.outcome, answer=turn.answer, data=turn.data))

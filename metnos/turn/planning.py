@@ -1,0 +1,206 @@
+"""From a candidate plan to an accepted one: one path for every source.
+
+Law:
+
+1. Every candidate has a number, accepted or not; it is the `plan` of its facts and the first part of step ids.
+2. Validator, then guards (rewriters are already in what they hand back), then policy's forecast. A forecast that
+   allows is no decision and leaves no fact; a certain denial ends the turn before step 1.
+3. A found plan that is rejected is a miss. A proposed one is repaired once in a turn; a guard's `Repropose` counts
+   as that repair, its `Refuse` cannot be repaired. A given one is not repaired: its author reads the diagnostics.
+4. `tool_hallucination`: the repair names a tool that does not exist, as the first proposal did.
+5. Where nobody can propose, a turn without a rejected plan was `not_understood`; otherwise the rejection is the
+   answer, because it is what the person can act on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metnos.checks.model import CheckContext, Checked, PlanSource
+from metnos.plan.parse import to_json
+from metnos.policy.model import Allow, Deny
+from metnos.turn.answer import ask, close, language_of, succeeded
+from metnos.turn.commands import Propose, ResolveFiller
+from metnos.turn.consent import forecast
+from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
+from metnos.turn.references import answer_fillers
+from metnos.turn.schedule import queue_ready, wire
+from metnos.turn.state import PlanRun
+
+if TYPE_CHECKING:
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.sdk import Failure
+    from metnos.turn.state import Brought, TurnState
+
+UNKNOWN_TOOL = "unknown-tool"
+
+
+def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = None) -> None:
+    """Ask for a plan, if the budget has one left."""
+    if turn.proposals >= turn.opened.budget.plans:
+        turn.mark("budget_hit", "plan-budget")
+        close(turn, "budget_hit")
+        return
+    assert purpose in ("first", "repair", "continuation")
+    turn.proposals += 1
+    turn.purpose = purpose
+    turn.phase = "proposing"
+    ask(turn, Propose(
+        request=turn.opened.request or "", language=language_of(turn), purpose=purpose,
+        diagnostics=turn.rejected if purpose == "repair" else (), plan=plan,
+    ))
+
+
+def consider(
+    turn: TurnState, brought: Brought, plan: dict[str, Any], source: str, entry: str = "",
+    origins: dict[str, str] | None = None,
+) -> None:
+    """Judge a candidate plan and go on with it, or with what its rejection means."""
+    turn.candidates += 1
+    context = CheckContext(
+        source=_source(source),
+        origins=origins or {},
+        request=turn.request,
+        inputs={name: dict(given.schema) for name, given in turn.inputs.items()},
+        earlier_steps=_earlier_steps(turn),
+    )
+    checked = turn.rules.validate(plan, context)
+    if not checked.ok:
+        _reject(turn, brought, plan, "validator", checked.diagnostics)
+        return
+    guarded = turn.rules.guard(checked, context)
+    turn.facts.extend(PlanRewritten(plan=turn.candidates, guard=name) for name in guarded.rewrites)
+    if not guarded.checked.ok:
+        _reject(turn, brought, plan, "validator", guarded.checked.diagnostics)
+    elif guarded.refusals:
+        refusal = guarded.refusals[0]
+        _reject(turn, brought, plan, refusal.guard, refusal.diagnostics, final=True)
+    elif guarded.reproposals:
+        again = guarded.reproposals[0]
+        _reject(turn, brought, plan, again.guard, again.diagnostics)
+    else:
+        _accept(turn, guarded.checked, plan, source, entry)
+
+
+def _source(source: str) -> PlanSource:
+    known: dict[str, PlanSource] = {
+        "author": "author", "host": "host", "template": "template", "cache": "cache", "model": "model", "user": "user",
+    }
+    return known.get(source, "model")
+
+
+def _earlier_steps(turn: TurnState) -> dict[str, dict[str, object]]:
+    """Result schemas of done steps, for a plan that continues the turn."""
+    found: dict[str, dict[str, object]] = {}
+    for plan in turn.plans:
+        for run in plan.runs:
+            if run.value is not None:
+                found[f"plan{plan.number}.step{run.number}"] = result_schema(run.step.contract, lifted=run.lifted)
+    return found
+
+
+def result_schema(contract: Any, *, lifted: bool) -> dict[str, object]:
+    """JSON Schema of a step's `data`; a lifted step's is the collection over its items."""
+    if not lifted:
+        return contract.result
+    item: Any = contract.result
+    if contract.produces is not None and contract.produces.many:
+        collection = contract.result.get("properties", {}).get(contract.produces.field, {})
+        item = collection.get("items", {})
+    return {
+        "type": "object",
+        "properties": {"entries": {"type": "array", "items": item}, "count": {"type": "integer"}},
+        "required": ["entries", "count"],
+    }
+
+
+# --- rejected ----------------------------------------------------------------------------------------------------
+
+
+def _reject(
+    turn: TurnState, brought: Brought, plan: dict[str, Any], by: str, diagnostics: tuple[Diagnostic, ...], *,
+    final: bool = False,
+) -> None:
+    turn.facts.append(PlanRejected(plan=turn.candidates, by=by, diagnostics=diagnostics))
+    before, turn.rejected = turn.rejected, diagnostics
+    if brought == "found":
+        propose(turn, "first")
+    elif brought == "given" or final or turn.repaired:
+        twice = brought == "repair" and _names_no_tool(before) and _names_no_tool(diagnostics)
+        _refuse(turn, "tool_hallucination" if twice else "plan_rejected")
+    else:
+        turn.repaired = True
+        propose(turn, "repair", plan)
+
+
+def _names_no_tool(diagnostics: tuple[Diagnostic, ...]) -> bool:
+    return any(diagnostic.code == UNKNOWN_TOOL for diagnostic in diagnostics)
+
+
+def _refuse(turn: TurnState, outcome: Any) -> None:
+    first = turn.rejected[0] if turn.rejected else None
+    turn.mark(outcome, first.code if first else "", first.where if first else "")
+    close(turn, outcome)
+
+
+def nobody_proposes(turn: TurnState, error: Failure) -> None:
+    """A `Propose` failed: say the thing that the person can act on."""
+    if turn.plans:
+        outcome = "partial" if succeeded(turn) else "error"
+        turn.mark(outcome, error.code, error.message)
+        close(turn, outcome)
+    elif turn.rejected:
+        _refuse(turn, "plan_rejected")
+    else:
+        outcome = "not_understood" if error.cls == "unavailable" else "error"
+        turn.mark(outcome, error.code, error.message)
+        close(turn, outcome)
+
+
+# --- accepted ----------------------------------------------------------------------------------------------------
+
+
+def _accept(turn: TurnState, checked: Checked, written: dict[str, Any], source: str, entry: str) -> None:
+    number = turn.candidates
+    body = to_json(checked.plan)
+    plan = PlanRun(number, checked, source, entry, body)
+    contracts = {step.contract.reference: step.contract.digest for step in checked.steps}
+    executors = {name: contracts[name] for name in sorted(contracts)}
+    turn.facts.append(PlanAccepted(
+        plan=number, digest=checked.digest, executors=executors, body={} if body == written else body
+    ))
+    turn.plans.append(plan)
+    turn.plan = plan
+    denied = _forecast_all(turn, plan)
+    if denied is not None:
+        turn.mark("policy_denied", "policy-denied", denied.reason)
+        close(turn, "policy_denied")
+    elif turn.opened.mode == "plan":
+        close(turn, "success")
+    else:
+        turn.halted = turn.sweep = False
+        _begin(turn, plan)
+
+
+def _forecast_all(turn: TurnState, plan: PlanRun) -> Deny | None:
+    denied: Deny | None = None
+    for run in plan.runs:
+        verdict = forecast(turn, run.step)
+        if not isinstance(verdict, Allow):
+            turn.facts.append(PolicyDecided(step=run.key, verdict=verdict, forecast=True))
+            if isinstance(verdict, Deny) and denied is None:
+                denied = verdict
+    return denied
+
+
+def _begin(turn: TurnState, plan: PlanRun) -> None:
+    turn.phase = "running"
+    wire(plan)
+    fillers = plan.checked.plan.fillers
+    if fillers:
+        wanted = plan.fillers.keys() | answer_fillers(plan.checked)
+        for name in sorted(wanted & fillers.keys()):
+            filler = fillers[name]
+            turn.open_fillers.add(name)
+            ask(turn, ResolveFiller(name=name, prompt=filler.prompt, schema=filler.schema, role=filler.role))
+    queue_ready(turn, plan)

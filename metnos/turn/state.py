@@ -1,0 +1,229 @@
+"""What a turn remembers: plans, steps, calls, what is open, what has been decided.
+
+Law: plain records, no behaviour but looking up and adding. They belong to one machine; whoever is handed
+`Machine.state` reads and never writes. A *call* is one `StartStep`: a step, or one item of a lifted step.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from metnos.turn.facts import OUTCOMES
+from metnos.values.value import Value
+
+if TYPE_CHECKING:
+    from metnos.checks.model import Checked, CheckedStep
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.policy.model import Verdict
+    from metnos.request.model import Request
+    from metnos.sdk import Effect, EffectClass, Failure
+    from metnos.turn.claims import Board, Claims
+    from metnos.turn.commands import AnyCommand, AskApproval, OpenDialog, StartStep
+    from metnos.turn.facts import AnyFact, Outcome
+    from metnos.turn.inputs import TurnOpened, VirtualInput
+    from metnos.turn.rules import Rules
+    from metnos.turn.table import Phase, StepState
+
+Brought: TypeAlias = Literal["given", "found", "first", "repair", "continuation"]
+"""How a candidate plan came: by the caller, by look-up, or for a `Propose` of that purpose."""
+
+
+class Call:
+    """One `StartStep`, from resolved arguments to its end."""
+
+    __slots__ = (
+        "announced", "args", "began", "claims", "digest", "effect", "effects", "error", "item", "item_value", "key",
+        "operation", "run", "sources", "start", "state", "targets", "value",
+    )
+
+    def __init__(self, run: StepRun, item: int, key: str, item_value: Value | None) -> None:
+        self.run = run
+        self.item = item
+        """From 1 in a lifted step; 0: the step runs once."""
+        self.key = key
+        self.item_value = item_value
+        self.state: StepState = "ready"
+        self.args: dict[str, Any] = {}
+        self.sources: frozenset[str] = frozenset()
+        self.digest = ""
+        self.operation = ""
+        self.effect: EffectClass = "read"
+        self.targets: tuple[str, ...] = ()
+        self.claims: Claims | None = None
+        self.start: StartStep | None = None
+        """As it was asked for: asked again unchanged after a crash."""
+        self.announced = False
+        """`StepStarted` has come for the `StartStep` that is open."""
+        self.began = False
+        """`StepStarted` has come at least once: the outside may have changed."""
+        self.value: Value | None = None
+        self.error: Failure | None = None
+        self.effects: tuple[Effect, ...] = ()
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Place in the plan: (step, item)."""
+        return (self.run.number, self.item)
+
+
+class StepRun:
+    """One step of the accepted plan, on its way."""
+
+    __slots__ = (
+        "calls", "dependents", "error", "fillers", "key", "left", "lifted", "missing", "number", "reason", "sources",
+        "state", "step", "value", "warnings",
+    )
+
+    def __init__(self, key: str, step: CheckedStep) -> None:
+        self.key = key
+        """`plan.step`."""
+        self.number = step.number
+        self.step = step
+        self.lifted = step.for_each is not None
+        self.state: StepState = "waiting"
+        self.missing = 0
+        """Steps and fillers that are still to come."""
+        self.dependents: list[StepRun] = []
+        self.calls: list[Call] = []
+        self.left = 0
+        """Calls that have not ended."""
+        self.value: Value | None = None
+        self.error: Failure | None = None
+        self.reason = ""
+        """Why it was skipped."""
+        self.sources: frozenset[str] = frozenset()
+        """Of the collection that a lifted step runs over."""
+        self.warnings: tuple[str, ...] = ()
+        self.fillers: tuple[str, ...] = ()
+        """Fillers that its arguments refer to."""
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What its calls reported, in the order of the items."""
+        return tuple(effect for call in self.calls for effect in call.effects)
+
+
+class PlanRun:
+    """An accepted plan."""
+
+    __slots__ = ("board", "body", "checked", "entry", "fillers", "number", "runs", "source")
+
+    def __init__(self, number: int, checked: Checked, source: str, entry: str, body: dict[str, Any]) -> None:
+        self.number = number
+        self.checked = checked
+        self.source = source
+        """`author`, `host`, `template`, `cache`, `model`."""
+        self.entry = entry
+        self.body = body
+        """The accepted plan as JSON, canonical spelling."""
+        self.runs = [StepRun(f"{number}.{step.number}", step) for step in checked.steps]
+        self.fillers: dict[str, list[StepRun]] = {}
+        """Filler → the steps that wait for it."""
+        self.board: Board | None = None
+        """None: nothing in the plan has an effect, so nothing conflicts."""
+
+
+class Approval:
+    """An open `AskApproval`, and the calls that it is for."""
+
+    __slots__ = ("calls", "command", "digest")
+
+    def __init__(self, command: AskApproval, digest: str, calls: list[Call]) -> None:
+        self.command = command
+        self.digest = digest
+        """Argument digest of the call, or the digest over the ordered item digests."""
+        self.calls = calls
+
+
+class TurnState:
+    """Everything the fold carries. `facts` and `commands` are those of the reaction under way."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.phase: Phase = "new"
+        self.at = 0
+        """`at` of the input under way: the machine's only clock."""
+        self.opened: TurnOpened = None  # pyright: ignore[reportAttributeAccessIssue]  # set by the first input
+        self.request: Request | None = None
+        self.plans: list[PlanRun] = []
+        self.plan: PlanRun = None  # pyright: ignore[reportAttributeAccessIssue]  # set at the first acceptance
+        self.candidates = 0
+        """Plans that were judged, accepted or not: their numbers."""
+        self.proposals = 0
+        self.purpose: Brought = "first"
+        """Of the `Propose` that is open."""
+        self.rejected: tuple[Diagnostic, ...] = ()
+        """Why the last rejected plan was rejected."""
+        self.repaired = False
+
+        self.inputs: dict[str, VirtualInput] = {}
+        self.fillers: dict[str, Value] = {}
+        self.filler_errors: dict[str, Failure] = {}
+        self.open_fillers: set[str] = set()
+        self.runtime: dict[str, Value] = {}
+
+        self.queue: deque[StepRun | Call] = deque()
+        self.calls: dict[str, Call] = {}
+        """Calls with an open `StartStep` or `ProbeEffect`, by key."""
+        self.probing: dict[str, Failure | None] = {}
+        """Key → the failure that left it open what happened, if one did."""
+        self.approvals: dict[str, Approval] = {}
+        self.dialog: OpenDialog | None = None
+        self.dialogs = 0
+        self.open: dict[str, AnyCommand] = {}
+        """Other open commands by tag (fillers: tag and name), to be asked again after a crash."""
+        self.started = 0
+        self.suspensions = 0
+        self.waiting: tuple[str, ...] = ()
+        self.halted = False
+        """No new step starts."""
+        self.sweep = False
+        """Halted just now: what has not started is still to be skipped."""
+        self.failed = False
+        self.cancelling = False
+        self.verdicts: dict[tuple[object, ...], Verdict] = {}
+        self.done: dict[tuple[str, str], Call] = {}
+        """(executor, argument digest) → the effect that was done: the index across plans."""
+
+        self.outcome: Outcome | None = None
+        """The strongest verdict so far; None: none but success."""
+        self.detail = ""
+        self.code = ""
+        self.answer = ""
+        self.data: Any = None
+
+        self.facts: list[AnyFact] = []
+        self.commands: list[AnyCommand] = []
+
+    @property
+    def steps(self) -> tuple[StepRun, ...]:
+        """Every step of every accepted plan, in order."""
+        return tuple(run for plan in self.plans for run in plan.runs)
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """Every effect that a step reported, in the order of the steps."""
+        return tuple(effect for run in self.steps for effect in run.effects)
+
+    @property
+    def asked(self) -> tuple[AskApproval, ...]:
+        """The approvals that are open."""
+        return tuple(approval.command for approval in self.approvals.values())
+
+    @property
+    def closed(self) -> bool:
+        """Whether the log has ended."""
+        return self.phase == "closed"
+
+    def find(self, key: str) -> StepRun | None:
+        """The step `plan.step`."""
+        return next((run for run in self.steps if run.key == key), None)
+
+    def mark(self, outcome: Outcome, code: str = "", detail: str = "") -> None:
+        """Keep `outcome` if it comes before what is kept (`OUTCOMES`: precedence)."""
+        if self.outcome is None or _RANK[outcome] < _RANK[self.outcome]:
+            self.outcome, self.code, self.detail = outcome, code, detail
+
+
+_RANK = {outcome: rank for rank, outcome in enumerate(OUTCOMES)}

@@ -1,0 +1,309 @@
+"""The life of a step: waiting → ready → (asking) → started → done | failed | stopped | unknown, or skipped.
+
+Law:
+
+1. A step's inputs are final when it is looked at; resolving them is pure. Every call of a lifted step is resolved
+   before the first of them starts, so that one question can show them all.
+2. Policy is asked bindingly after the arguments are resolved and no earlier step is in the way, and before
+   `StartStep`; nothing else returns `StartStep` for a new operation.
+3. An effect whose end is not known (`UNSURE`) is never called a plain failure: it is probed, or it is unknown,
+   unless its contract says that repeating it is harmless.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from metnos.plan.digests import operation_id
+from metnos.plan.jsondata import MAX_RESULT_BYTES, JSONFault, digest
+from metnos.sdk import EFFECT_CLASSES, EffectClass, Failure
+from metnos.turn.arguments import check_arguments
+from metnos.turn.claims import claims_of, default_of, targets_of
+from metnos.turn.commands import ProbeEffect, StartStep
+from metnos.turn.facts import StepSkipped, StepUnknown
+from metnos.turn.references import is_literal
+from metnos.turn.schedule import halt, held_back, leave, settle
+from metnos.turn.scope import Scope
+from metnos.turn.state import Call
+from metnos.values.resolve import Fault, resolve
+from metnos.values.value import Value
+
+if TYPE_CHECKING:
+    from metnos.contracts.model import Contract
+    from metnos.sdk import Effect
+    from metnos.turn.state import StepRun, TurnState
+
+MAX_ITEMS: Final = 1_000
+UNSURE: Final = frozenset({"crashed", "timeout", "memory"})
+"""Classes of failure after which an effect may or may not have been made."""
+RANK: Final[dict[EffectClass, int]] = {effect: rank for rank, effect in enumerate(EFFECT_CLASSES)}
+
+
+# --- from waiting to ready -----------------------------------------------------------------------------------
+
+
+def why_not(turn: TurnState, run: StepRun) -> str | None:
+    """Why a step whose inputs are there will not run: `when`, or `blocked_by …`; None: it will."""
+    step = run.step
+    runs = turn.plan.runs
+    if step.when is not None:
+        looked_at = runs[step.when.step - 1]
+        if looked_at.value is None and looked_at.reason != "when":
+            return f"blocked_by {looked_at.key}"
+        if bool(collection(looked_at)) != step.when.nonempty:
+            return "when"
+    for number in sorted(step.needs):
+        if runs[number - 1].value is None:
+            return f"blocked_by {runs[number - 1].key}"
+    for name in run.fillers:
+        if name not in turn.fillers:
+            return f"blocked_by FILLER:{name}"
+    return None
+
+
+def collection(run: StepRun) -> Any:
+    """The collection that a step produced; a step skipped by `when` produced an empty one."""
+    if run.value is None:
+        return None
+    data = run.value.data
+    produces = run.step.contract.produces
+    name = "entries" if run.lifted or produces is None else produces.field
+    return data.get(name) if isinstance(data, dict) else data
+
+
+def prepare(turn: TurnState, run: StepRun) -> Failure | None:
+    """Resolve every call of `run`: arguments, digest, effect class, targets, claims."""
+    run.state = "ready"
+    if not run.lifted:
+        call = Call(run, 0, run.key, None)
+        run.calls.append(call)
+        fault = _resolve(turn, call)
+    else:
+        fault = _expand(turn, run)
+    run.left = sum(call.state == "ready" for call in run.calls)
+    return fault
+
+
+def _expand(turn: TurnState, run: StepRun) -> Failure | None:
+    assert run.step.for_each is not None
+    found = resolve(run.step.for_each, Scope(turn))
+    if isinstance(found, Fault):
+        return failure_of(found)
+    items = found.data
+    if not isinstance(items, list):
+        return Failure(cls="data", code="value-type", where="/for_each", message="for_each needs a list")
+    if len(items) > MAX_ITEMS:
+        return Failure(cls="oversize", code="too-many-items", message=f"{len(items)} items, at most {MAX_ITEMS}")
+    run.sources = found.sources
+    for number, item in enumerate(items, 1):
+        call = Call(run, number, f"{run.key}.{number}", Value(item, found.sources))
+        fault = _resolve(turn, call)
+        if fault is None:
+            run.calls.append(call)
+        elif run.step.on_error == "stop":
+            return fault
+        else:
+            call.state, call.error = "failed", fault
+            run.calls.append(call)
+    return None
+
+
+def _resolve(turn: TurnState, call: Call) -> Failure | None:
+    step = call.run.step
+    found = resolve(step.args, Scope(turn, call.item_value))
+    if isinstance(found, Fault):
+        return failure_of(found)
+    args = call.args = found.data
+    call.sources = found.sources
+    if not is_literal(step.args):
+        wrong = check_arguments(step.contract, args)
+        if wrong is not None:
+            return wrong
+    try:
+        call.digest = digest(args, max_bytes=MAX_RESULT_BYTES)
+    except JSONFault as fault:
+        return Failure(cls="data", code=fault.code, where=fault.where, message=fault.message)
+    contract = step.contract
+    call.effect = effect_of(contract, args)
+    if contract.targets:
+        call.targets = targets_of(contract, args, turn.opened.folder)
+    if turn.plan.board is not None:
+        call.claims = claims_of(contract, args, turn.opened.folder)
+    return None
+
+
+def effect_of(contract: Contract, args: dict[str, Any]) -> EffectClass:
+    """The class of the first rule that fits; an argument that is not given counts as its schema's default."""
+    for rule in contract.effects:
+        if not rule.when:
+            return rule.effect
+        if all(args.get(name, default_of(contract, name)) == value for name, value in rule.when.items()):
+            return rule.effect
+    return "execute"
+
+
+def failure_of(fault: Fault) -> Failure:
+    """A fault of resolution as a step's failure."""
+    message = f"found {fault.found}, expected {fault.expected}"
+    return Failure(cls="data", code=fault.code, where=fault.where, message=message, hint=fault.hint)
+
+
+# --- start ---------------------------------------------------------------------------------------------------
+
+
+def launch(turn: TurnState, call: Call) -> None:
+    """Return `StartStep` for a call that policy has let through, unless an earlier item is in its way."""
+    run = call.run
+    if turn.halted or call.state not in ("ready", "asking"):
+        return
+    if run.lifted and held_back(turn, call, call.order, (call,)):
+        return
+    if turn.started >= turn.opened.budget.steps:
+        turn.mark("timeout_steps", "step-budget", call.key)
+        halt(turn)
+        return
+    turn.started += 1
+    contract = run.step.contract
+    reference = contract.reference
+    call.operation = operation_id(
+        turn.opened.turn, turn.plan.checked.digest, run.key, call.item or None, reference, call.digest
+    )
+    call.start = StartStep(
+        step=call.key, operation=call.operation, executor=reference, args=call.args, digest=call.digest,
+        effect=call.effect, placement=contract.placement, timeout_s=contract.limits.timeout_s,
+        idempotent=contract.idempotent,
+    )
+    start_again(turn, call)
+
+
+def start_again(turn: TurnState, call: Call) -> None:
+    """Ask for `call`'s operation: for the first time, or under the same id after a crash."""
+    assert call.start is not None
+    call.state = call.run.state = "started"
+    call.announced = False
+    turn.calls[call.key] = call
+    turn.commands.append(call.start)
+
+
+def repeat_of(turn: TurnState, call: Call) -> Call | None:
+    """The call of an earlier plan of this turn that did the same effect with the same arguments."""
+    if len(turn.plans) < 2 or call.effect == "read":
+        return None
+    found = turn.done.get((call.run.step.contract.reference, call.digest))
+    return None if found is None or found.run in turn.plan.runs else found
+
+
+def take_over(turn: TurnState, call: Call, done: Call) -> None:
+    """`call` repeats an effect that is done: its recorded result counts, nothing starts."""
+    turn.facts.append(StepSkipped(step=call.key, reason=f"repeats {done.key}"))
+    call.value = done.value
+    call.run.reason = f"repeats {done.key}"
+    end(turn, call, "done")
+
+
+# --- end -----------------------------------------------------------------------------------------------------
+
+
+def finish(turn: TurnState, call: Call, data: Any, sources: tuple[str, ...], effects: tuple[Effect, ...]) -> None:
+    """A call came back with data."""
+    call.value = Value(data, call.sources.union(sources))
+    call.effects = effects
+    if call.effect != "read":
+        turn.done[call.run.step.contract.reference, call.digest] = call
+    end(turn, call, "done")
+
+
+def fail(turn: TurnState, call: Call, error: Failure, effects: tuple[Effect, ...] = ()) -> None:
+    """A call failed, and nothing is left open about what it did."""
+    call.error = error
+    call.effects = effects
+    fail_step(turn, call.run, error)
+    end(turn, call, "failed")
+
+
+def fail_step(turn: TurnState, run: StepRun, error: Failure) -> None:
+    """Note the failure of a step or item; without `on_error: continue` nothing new starts."""
+    turn.failed = True
+    if run.error is None:
+        run.error = error
+    if run.step.on_error == "stop":
+        halt(turn)
+
+
+def end(turn: TurnState, call: Call, state: Any) -> None:
+    """`call` has ended in `state`; so has its step, if this was the last of its calls."""
+    run = call.run
+    call.state = state
+    run.left -= 1
+    turn.calls.pop(call.key, None)
+    if not run.lifted:
+        run.value = call.value
+        settle(turn, run, state)
+        return
+    leave(turn, call.order)
+    if run.left == 0:
+        gather(turn, run)
+
+
+def gather(turn: TurnState, run: StepRun) -> None:
+    """A lifted step has ended: its result in the order of the items, or why there is none."""
+    calls = run.calls
+    states = {call.state for call in calls}
+    errors = [call for call in calls if call.error is not None]
+    run.error = errors[0].error if errors else None
+    if "unknown" in states:
+        settle(turn, run, "unknown")
+    elif errors and (run.step.on_error == "stop" or "done" not in states):
+        settle(turn, run, "failed")
+    elif states & {"skipped", "stopped"}:
+        settle(turn, run, "stopped")
+    else:
+        done = [call for call in calls if call.value is not None]
+        entries = _entries(run, done)
+        sources = run.sources.union(*(call.value.sources for call in done if call.value is not None))
+        run.value = Value({"entries": entries, "count": len(entries)}, sources)
+        run.warnings = tuple(f"{call.key}: {call.error.code}" for call in errors if call.error is not None)
+        settle(turn, run, "done")
+
+
+def _entries(run: StepRun, done: list[Call]) -> list[Any]:
+    produces = run.step.contract.produces
+    results = [call.value.data for call in done if call.value is not None]
+    if produces is None or not produces.many:
+        return results
+    return [entry for data in results if isinstance(data, dict) for entry in data.get(produces.field) or ()]
+
+
+# --- when nobody knows -----------------------------------------------------------------------------------------
+
+
+def in_doubt(turn: TurnState, call: Call, error: Failure | None) -> None:
+    """An effect may or may not have been made: probe it if its contract can, else it is unknown for good.
+
+    Args:
+        turn: The turn.
+        call: The call whose end is not known.
+        error: What the runner reported, if it reported anything; kept for the case that the effect is absent.
+    """
+    turn.facts.append(StepUnknown(step=call.key, operation=call.operation))
+    if call.run.step.contract.probe:
+        call.state = call.run.state = "unknown"
+        turn.probing[call.key] = error
+        turn.commands.append(
+            ProbeEffect(step=call.key, operation=call.operation, executor=call.run.step.contract.reference, args=call.args)
+        )
+    else:
+        give_up(turn, call)
+
+
+def give_up(turn: TurnState, call: Call) -> None:
+    """Nobody can say whether the effect was made: stop and tell, never run it again silently."""
+    turn.mark("effect_unknown", "effect-unknown", call.key)
+    halt(turn)
+    end(turn, call, "unknown")
+
+
+def is_doubtful(call: Call) -> bool:
+    """Whether a broken-off `call` leaves it open what happened outside."""
+    return call.began and call.effect != "read" and not call.run.step.contract.idempotent
+
