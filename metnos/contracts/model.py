@@ -42,7 +42,10 @@ class Consumes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Produces(msgspec.Struct, frozen=True, kw_only=True):
-    """Kind of what is made, and which field of `data` holds it (the collection, or the single value)."""
+    """Kind of what is made, and which field of `data` holds it (the collection, or the single value).
+
+    `field` `""`: all of `data` is it, so `from_step: N` means `${stepN}`.
+    """
 
     kind: str
     field: str = "entries"
@@ -109,6 +112,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     distributions: tuple[str, ...] = ()
     lenient: bool = False
     """Foreign by declaration: outputs count as required, an index may fail as class `data`, scalars join."""
+    original: str = ""
+    """What a foreign tool calls itself, if `name` is an alias; `""`: the same."""
     digest: str = ""
     """`sha256:…` over the canonical signed payload."""
 
