@@ -51,7 +51,11 @@ class Faults:
         for name in given:
             if name not in known:
                 self.add(
-                    "unknown-field", pointer(where, name), found=name, expected=", ".join(known), hint=did_you_mean(name, known)
+                    "unknown-field",
+                    pointer(where, name),
+                    found=name,
+                    expected=", ".join(known),
+                    hint=did_you_mean(name, known),
                 )
 
     def string(self, where: str, record: dict[str, Any], name: str, *, default: str | None = None) -> str:
@@ -69,8 +73,9 @@ class Faults:
 
 def describe(value: Any) -> str:
     """A value in a few words: its type, and the value itself where it is short."""
-    kind = TYPES.get(type(value), f"a {type(value).__name__}")
-    if value is None or isinstance(value, (dict, list, tuple)):
+    python: type[Any] = type(value)
+    kind = TYPES.get(python, f"a {python.__name__}")
+    if value is None or kind in ("an object", "a list"):
         return kind
     try:
         text = canonical(value).decode()

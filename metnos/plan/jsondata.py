@@ -1,4 +1,4 @@
-"""JSON as data: the one strict reader, the one canonical form, the one digest.
+r"""JSON as data: the one strict reader, the one canonical form, the one digest.
 
 Law: every byte string that is hashed, signed or approved passes through here. A reader elsewhere in
 Metnos would keep the last of two duplicate keys, or turn a 30-digit integer into a float. What is not JSON
@@ -8,7 +8,7 @@ Order of refusal in `loads_strict`: size, encoding, depth (iterative, before any
 duplicate keys, numbers and surrogates, with a JSON pointer to the first of them.
 
     >>> canonical({"b": 1.0, "a": "é"})
-    b'{"a":"\\xc3\\xa9","b":1}'
+    b'{"a":"\xc3\xa9","b":1}'
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import orjson
 
@@ -56,6 +56,16 @@ def pointer(base: str, *tokens: str | int) -> str:
     for token in tokens:
         base += f"/{token}" if isinstance(token, int) else "/" + token.replace("~", "~0").replace("/", "~1")
     return base
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether JSON data are an object."""
+    return type(value) is dict
+
+
+def is_list(value: Any) -> TypeGuard[list[Any]]:
+    """Whether JSON data are a list."""
+    return type(value) is list
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -139,7 +149,7 @@ def loads_strict(data: bytes | str, *, max_bytes: int = MAX_PLAN_BYTES, max_dept
         raise JSONFault("not-utf8", "", f"byte {error.start} is not UTF-8") from None
     except UnicodeEncodeError as error:
         raise JSONFault("lone-surrogate", "", f"character {error.start} is a lone surrogate") from None
-    _guard_depth(text, max_depth)
+    guard_depth(text, max_depth)
     reading = _Reading()
     odd = _ODD_NUMBER.search(text) is not None
     try:
@@ -160,7 +170,12 @@ def loads_strict(data: bytes | str, *, max_bytes: int = MAX_PLAN_BYTES, max_dept
     return value
 
 
-def _guard_depth(text: str, max_depth: int) -> None:
+def guard_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
+    """Refuse text nested too deeply, without recursion: to be called before any parser sees it.
+
+    Raises:
+        JSONFault: `too-deep`.
+    """
     if text.count("[") + text.count("{") <= max_depth:
         return
     # Brackets outside strings only; each round takes the innermost pairs away, so rounds count the depth.
@@ -179,11 +194,11 @@ def _guard_depth(text: str, max_depth: int) -> None:
 def _faults(value: Any, where: str) -> Iterator[tuple[str, _Bad]]:
     if isinstance(value, _Bad):
         yield where, value
-    elif isinstance(value, dict):
-        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
-            yield from _faults(item, pointer(where, key))  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(value, list):
-        for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    elif is_object(value):
+        for key, item in value.items():
+            yield from _faults(item, pointer(where, key))
+    elif is_list(value):
+        for index, item in enumerate(value):
             yield from _faults(item, pointer(where, index))
 
 
@@ -238,7 +253,7 @@ def check_limits(data: JSON, *, max_bytes: int = MAX_PLAN_BYTES, max_depth: int 
     """
     out = canonical(data, max_bytes=max_bytes)
     if out.count(b"[") + out.count(b"{") > max_depth:
-        _guard_depth(out.decode("utf-8"), max_depth)
+        guard_depth(out.decode("utf-8"), max_depth)
 
 
 def digest(data: JSON, *, max_bytes: int | None = None) -> str:
@@ -256,7 +271,7 @@ def _is_unsure(data: Any) -> bool:
     stack: list[Any] = [data]
     while stack:
         value = stack.pop()
-        kind = type(value)
+        kind: type[Any] = type(value)
         if kind is dict:
             for key in value:
                 if not key.isascii() and max(key) > "\uffff":
@@ -286,7 +301,7 @@ def _refuse_unjson(data: Any) -> None:
         where, value = stack.pop()
         if where.count("/") > 250:
             return  # deeper than the writer goes: the caller says so
-        kind = type(value)
+        kind: type[Any] = type(value)
         if kind is dict:
             for key in value:
                 if type(key) is not str:
@@ -302,7 +317,7 @@ def _refuse_unjson(data: Any) -> None:
 
 
 def _refuse_scalar(value: Any, where: str) -> None:
-    kind = type(value)
+    kind: type[Any] = type(value)
     if kind is bool or value is None:
         return
     if kind is int:

@@ -18,7 +18,7 @@ import msgspec
 
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.faults import Faults, did_you_mean
-from metnos.plan.jsondata import JSONFault, check_limits, loads_strict, pointer
+from metnos.plan.jsondata import JSONFault, check_limits, is_list, is_object, loads_strict, pointer
 from metnos.plan.model import Filler, FinalAnswer, Plan, Step, When
 from metnos.plan.references import FillerTarget, Parts, Reference
 from metnos.plan.spelling import ReferenceSyntax, is_id, is_reserved, parse_string
@@ -72,11 +72,11 @@ def read_plan(data: bytes | str | dict[str, Any]) -> Parsed:
     except JSONFault as fault:
         return Parsed(None, (Diagnostic(code=fault.code, where=fault.where, found=fault.message),))
     faults = Faults()
-    if type(raw) is not dict:
+    if not is_object(raw):
         faults.wrong_type("", raw, "an object with `steps`")
         return Parsed(None, tuple(faults.found))
     reader = _Reader(faults)
-    plan = reader.plan(raw)  # pyright: ignore[reportUnknownArgumentType]
+    plan = reader.plan(raw)
     return Parsed(plan, tuple(faults.found))
 
 
@@ -94,13 +94,13 @@ class _Reader:
         if "$schema" in raw:
             self.faults.string("", raw, "$schema")
         steps = raw.get("steps")
-        if type(steps) is not list:
+        if not is_list(steps):
             if "steps" in raw:
                 self.faults.wrong_type("/steps", steps, "a list of steps")
             else:
                 self.faults.add("missing-field", "", expected="steps: a list of steps")
             return None
-        read, terminal = self._steps(steps)  # pyright: ignore[reportUnknownArgumentType]
+        read, terminal = self._steps(steps)
         fillers = self._fillers(raw["fillers"]) if "fillers" in raw else {}
         if fillers is not None:
             self._check_fillers(fillers)
@@ -115,7 +115,7 @@ class _Reader:
         ended = followed = 0
         for index, item in enumerate(raw):
             where = f"/steps/{index}"
-            tool = item.get("tool") if type(item) is dict else None
+            tool = item.get("tool") if is_object(item) else None
             if type(tool) is not str or tool not in TERMINALS:
                 read.append(self._step(item, where))
                 if terminal is not None and not followed:
@@ -145,10 +145,10 @@ class _Reader:
 
     def _step(self, item: Any, where: str) -> Step:
         faults = self.faults
-        if type(item) is not dict:
+        if not is_object(item):
             faults.wrong_type(where, item, "an object with `tool` and `args`")
             return _UNREADABLE
-        raw: dict[str, Any] = item
+        raw = item
         tool = self._tool(raw, where)
         args = self._args(raw, where)
         if args:
@@ -169,19 +169,21 @@ class _Reader:
 
     def _tool(self, raw: dict[str, Any], where: str) -> str:
         tool = self.faults.string(where, raw, "tool")
-        if tool and TOOL_NAME.fullmatch(tool) is None or not tool and type(raw.get("tool")) is str:
+        if type(raw.get("tool")) is str and TOOL_NAME.fullmatch(tool) is None:
             self.faults.add("bad-name", f"{where}/tool", found=tool[:140], expected="1 to 128 of A-Z a-z 0-9 . _ -")
             return ""
         return tool
 
     def _args(self, raw: dict[str, Any], where: str) -> dict[str, Any]:
         args = raw.get("args")
-        if type(args) is dict:
-            return args  # pyright: ignore[reportUnknownVariableType]
+        if is_object(args):
+            return args
         if "args" in raw:
             self.faults.wrong_type(f"{where}/args", args, "an object of arguments")
         else:
-            self.faults.add("missing-field", where, expected="args: an object of arguments", hint='`"args": {}` if there are none')
+            self.faults.add(
+                "missing-field", where, expected="args: an object of arguments", hint='`"args": {}` if there are none'
+            )
         return {}
 
     def _id(self, value: Any, where: str) -> str | None:
@@ -193,7 +195,12 @@ class _Reader:
         if is_reserved(value):
             self.faults.add("reserved-name", where, found=value)
         elif not is_id(value):
-            self.faults.add("bad-name", where, found=value, expected="letters, digits, `_` and `-`, first a letter or `_`, at most 64")
+            self.faults.add(
+                "bad-name",
+                where,
+                found=value,
+                expected="letters, digits, `_` and `-`, first a letter or `_`, at most 64",
+            )
         elif value in self.ids:
             self.faults.add("duplicate-id", where, found=value, expected=f"an id that step {self.ids[value]} has not")
         else:
@@ -202,9 +209,9 @@ class _Reader:
         return None
 
     def _for_each(self, value: Any, where: str) -> Any:
-        if type(value) is list:
-            if len(value) > MAX_ITEMS:  # pyright: ignore[reportUnknownArgumentType]
-                self.faults.add("too-many-items", where, found=str(len(value)), expected=f"at most {MAX_ITEMS}")  # pyright: ignore[reportUnknownArgumentType]
+        if is_list(value):
+            if len(value) > MAX_ITEMS:
+                self.faults.add("too-many-items", where, found=str(len(value)), expected=f"at most {MAX_ITEMS}")
             self._strings(value, where)
         elif type(value) is not str:
             self.faults.wrong_type(where, value, "one reference to a collection, or a list")
@@ -215,10 +222,10 @@ class _Reader:
         return value
 
     def _when(self, value: Any, where: str) -> When | None:
-        if type(value) is not dict:
+        if not is_object(value):
             self.faults.wrong_type(where, value, '{"nonempty": N} or {"empty": N}')
             return None
-        raw: dict[str, Any] = value
+        raw = value
         self.faults.unknown_fields(where, raw, WHEN_FIELDS)
         given = [name for name in WHEN_FIELDS if name in raw]
         if len(given) != 1:
@@ -243,12 +250,14 @@ class _Reader:
         if "from_steps" not in args:
             return
         if "from_step" in args:
-            self.faults.add("bad-value", f"{where}/from_steps", found="from_step and from_steps", expected="one of the two")
+            self.faults.add(
+                "bad-value", f"{where}/from_steps", found="from_step and from_steps", expected="one of the two"
+            )
         steps = args["from_steps"]
-        if type(steps) is not list or not steps:
+        if not is_list(steps) or not steps:
             self.faults.wrong_type(f"{where}/from_steps", steps, "a list of step numbers, not empty")
             return
-        for index, step in enumerate(steps):  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+        for index, step in enumerate(steps):
             self._step_reference(step, f"{where}/from_steps/{index}")
 
     def _step_reference(self, value: Any, where: str) -> bool:
@@ -269,9 +278,9 @@ class _Reader:
 
     def _strings(self, value: Any, where: str) -> None:
         """Look at every string in an object or list."""
-        pairs: Any = value.items() if type(value) is dict else enumerate(value)
+        pairs = value.items() if is_object(value) else enumerate(value)
         for key, item in pairs:
-            kind = type(item)
+            kind: type[Any] = type(item)
             if kind is str:
                 if "$" in item:
                     self._parts(item, pointer(where, key))
@@ -294,25 +303,27 @@ class _Reader:
 
     def _fillers(self, raw: Any) -> dict[str, Filler] | None:
         faults = self.faults
-        if type(raw) is not dict:
+        if not is_object(raw):
             faults.wrong_type("/fillers", raw, "an object of name → {prompt, schema, role}")
             return None
         fillers: dict[str, Filler] = {}
-        for name, item in raw.items():  # pyright: ignore[reportUnknownVariableType]
-            where = pointer("/fillers", name)  # pyright: ignore[reportUnknownArgumentType]
-            read_name(name, where, faults)  # pyright: ignore[reportUnknownArgumentType]
-            record: Any = item
-            if type(record) is not dict:
-                faults.wrong_type(where, record, "an object with `prompt` and `schema`")
-                record = {"prompt": "", "schema": {}}
-            faults.unknown_fields(where, record, FILLER_FIELDS)  # pyright: ignore[reportUnknownArgumentType]
-            fillers[name] = self._filler(record, where)  # pyright: ignore[reportUnknownArgumentType]
+        for name, item in raw.items():
+            where = pointer("/fillers", name)
+            read_name(name, where, faults)
+            if is_object(item):
+                fillers[name] = self._filler(item, where)
+            else:
+                faults.wrong_type(where, item, "an object with `prompt` and `schema`")
+                fillers[name] = Filler(prompt="", schema={})
         return fillers
 
     def _filler(self, record: dict[str, Any], where: str) -> Filler:
+        self.faults.unknown_fields(where, record, FILLER_FIELDS)
         role = self.faults.string(where, record, "role", default="fast")
         if role not in ROLES:
-            self.faults.add("bad-value", f"{where}/role", found=role, expected=", ".join(ROLES), hint=did_you_mean(role, ROLES))
+            self.faults.add(
+                "bad-value", f"{where}/role", found=role, expected=", ".join(ROLES), hint=did_you_mean(role, ROLES)
+            )
         prompt = plain_string(where, record, "prompt", self.faults)
         return Filler(prompt=prompt, schema=read_schema(record, where, self.faults), role=role)
 
@@ -321,7 +332,13 @@ class _Reader:
         for name, where in self.faults.used:
             if name not in fillers:
                 hint = did_you_mean(name, fillers)
-                self.faults.add("unknown-filler", where, found=name, expected=", ".join(fillers) or "no filler is defined", hint=hint)
+                self.faults.add(
+                    "unknown-filler",
+                    where,
+                    found=name,
+                    expected=", ".join(fillers) or "no filler is defined",
+                    hint=hint,
+                )
         for name in fillers:
             if name not in used:
                 self.faults.add("unused-filler", pointer("/fillers", name), found=name)

@@ -96,9 +96,7 @@ class ReferenceSyntax(Exception):
         """As a diagnostic of the string at JSON pointer `where`."""
         rest = self.text[self.position : self.position + 20]
         found = f"character {self.position + 1}: " + (f"`{rest}`" if rest else "the end of the string")
-        return Diagnostic(
-            code=self.code, where=where, found=found, expected=", ".join(self.expected), hint=self.hint
-        )
+        return Diagnostic(code=self.code, where=where, found=found, expected=", ".join(self.expected), hint=self.hint)
 
 
 def is_plain(text: str) -> bool:
@@ -121,19 +119,20 @@ def parse_string(text: str) -> Parts:
 def _parse(text: str) -> Parts:
     import lark
 
+    grammar: Any = _grammar()
     try:
-        return _grammar().parse(text)  # pyright: ignore[reportReturnType]
-    except lark.exceptions.VisitError as error:
-        if isinstance(error.orig_exc, ReferenceSyntax):
-            raise _located(error.orig_exc, text) from None
-        raise
+        return grammar.parse(text)
     except ReferenceSyntax as error:
-        raise _located(error, text) from None
+        raise ReferenceSyntax(text, error.position, error.expected, error.hint) from None
     except lark.UnexpectedCharacters as error:
-        raise _syntax(text, error.pos_in_stream, error.allowed or ()) from None
+        raise _syntax(text, _position(error), error.allowed or ()) from None
     except lark.UnexpectedToken as error:
-        at = len(text) if error.token.type == "$END" else error.pos_in_stream or 0
-        raise _syntax(text, at, error.accepts or error.expected) from None
+        # The lexer is contextual: a token that does not fit is always the end.
+        raise _syntax(text, len(text), error.accepts or error.expected) from None
+
+
+def _position(error: Any) -> int:
+    return error.pos_in_stream or 0
 
 
 def _syntax(text: str, position: int, terminals: Iterable[str]) -> ReferenceSyntax:
@@ -147,10 +146,6 @@ def _syntax(text: str, position: int, terminals: Iterable[str]) -> ReferenceSynt
     elif re.match(r"\[-", text[position:]):
         hint = "an index counts from 0; negative ones are not in the language"
     return ReferenceSyntax(text, position, expected, hint)
-
-
-def _located(error: ReferenceSyntax, text: str) -> ReferenceSyntax:
-    return ReferenceSyntax(text, error.position, error.expected, error.hint)
 
 
 # --- the grammar, loaded once -------------------------------------------------------------------------------
@@ -214,7 +209,7 @@ _RULES: dict[str, Callable[[list[Any]], Any]] = {
     "step": lambda children: StepTarget(int(children[0][4:])),
     "by_id": lambda children: StepTarget(str(children[0])),
     "earlier": lambda children: StepTarget(int(children[1][5:]), plan=int(children[0][4:])),
-    "item": lambda children: ItemTarget(),
+    "item": lambda _: ItemTarget(),
     "runtime": lambda children: RuntimeTarget(str(children[0])),
     "filler": lambda children: FillerTarget(str(children[0])),
     "input": lambda children: InputTarget(str(children[0])),
@@ -222,7 +217,7 @@ _RULES: dict[str, Callable[[list[Any]], Any]] = {
     "key": lambda children: Key(str(children[0][1:])),
     "quoted_key": lambda children: Key(_json(children[0], 1, 1)),
     "index": lambda children: Index(int(children[0][1:-1])),
-    "every": lambda children: Every(),
+    "every": lambda _: Every(),
     "fallback": lambda children: _Fallback(_json(children[0], 0, 0)),
 }
 

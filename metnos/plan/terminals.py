@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from metnos.plan.jsondata import pointer
+from metnos.plan.jsondata import is_list, is_object, pointer
 from metnos.plan.model import Ask, Field, FinalAnswer, NeedsInputs, Terminal
 from metnos.plan.spelling import ID, is_plain
 
@@ -44,10 +44,10 @@ def plain_string(where: str, record: dict[str, Any], name: str, faults: Faults, 
 
 
 def _choices(value: Any, where: str, faults: Faults) -> tuple[str, ...]:
-    if type(value) is not list:
+    if not is_list(value):
         faults.wrong_type(where, value, "a list of strings")
         return ()
-    found: dict[str, Any] = {str(index): item for index, item in enumerate(value)}  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+    found: dict[str, Any] = {str(index): item for index, item in enumerate(value)}
     return tuple(plain_string(where, found, index, faults) for index in found)
 
 
@@ -55,29 +55,30 @@ def _form(args: dict[str, Any], where: str, faults: Faults) -> dict[str, Field]:
     form = args.get("form")
     if "form" not in args:
         faults.add("missing-field", where, expected="form: an object of name → {schema, label}")
-    elif type(form) is not dict:
+    elif not is_object(form):
         faults.wrong_type(pointer(where, "form"), form, "an object of name → {schema, label}")
     elif not form:
         faults.add("bad-value", pointer(where, "form"), found="an empty object", expected="at least one field")
-    if type(form) is not dict:
+    if not is_object(form):
         return {}
     fields: dict[str, Field] = {}
-    for name, raw in form.items():  # pyright: ignore[reportUnknownVariableType]
-        here = pointer(where, "form", name)  # pyright: ignore[reportUnknownArgumentType]
-        read_name(name, here, faults)  # pyright: ignore[reportUnknownArgumentType]
-        if type(raw) is not dict:  # pyright: ignore[reportUnknownArgumentType]
+    for name, raw in form.items():
+        here = pointer(where, "form", name)
+        read_name(name, here, faults)
+        if not is_object(raw):
             faults.wrong_type(here, raw, "an object with `schema` and `label`")
             continue
-        record: dict[str, Any] = raw
-        faults.unknown_fields(here, record, FORM_FIELDS)
-        fields[name] = Field(schema=read_schema(record, here, faults), label=plain_string(here, record, "label", faults, ""))
+        faults.unknown_fields(here, raw, FORM_FIELDS)
+        fields[name] = Field(schema=read_schema(raw, here, faults), label=plain_string(here, raw, "label", faults, ""))
     return fields
 
 
 def read_name(name: str, where: str, faults: Faults) -> None:
     """Check a name that references will spell, `${FILLER:name}` or `${INPUT:name}`."""
     if ID.fullmatch(name) is None:
-        faults.add("bad-name", where, found=name, expected="letters, digits, `_` and `-`, first a letter or `_`, at most 64")
+        faults.add(
+            "bad-name", where, found=name, expected="letters, digits, `_` and `-`, first a letter or `_`, at most 64"
+        )
 
 
 def read_schema(record: dict[str, Any], where: str, faults: Faults) -> dict[str, Any]:
@@ -85,6 +86,6 @@ def read_schema(record: dict[str, Any], where: str, faults: Faults) -> dict[str,
     schema = record.get("schema")
     if "schema" not in record:
         faults.add("missing-field", where, expected="schema: a JSON Schema, an object")
-    elif type(schema) is not dict:
+    elif not is_object(schema):
         faults.wrong_type(pointer(where, "schema"), schema, "a JSON Schema, an object")
-    return schema if type(schema) is dict else {}
+    return schema if is_object(schema) else {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from metnos.plan.jsondata import is_list, is_object
 from metnos.plan.model import Ask, FinalAnswer, NeedsInputs
 from metnos.plan.references import Reference, StepTarget
 from metnos.plan.spelling import format_parts, is_plain, parse_string
@@ -98,8 +99,8 @@ def _canonical_step(step: Step, numbers: Mapping[str, int]) -> Step:
         when = msgspec.structs.replace(when, step=numbers.get(when.step, when.step))
     if "from_step" in args:
         args = {**args, "from_step": _number(args["from_step"], numbers)}
-    if isinstance(args.get("from_steps"), list):
-        args = {**args, "from_steps": [_number(item, numbers) for item in args["from_steps"]]}
+    if is_list(several := args.get("from_steps")):
+        args = {**args, "from_steps": [_number(item, numbers) for item in several]}
     return msgspec.structs.replace(step, args=args, id=None, for_each=_respell(step.for_each, numbers), when=when)
 
 
@@ -111,12 +112,12 @@ def _respell(value: Any, numbers: Mapping[str, int]) -> Any:
     """`value` with every reference in canonical spelling; the very same object where nothing changes."""
     if isinstance(value, str):
         return value if is_plain(value) else respell_string(value, numbers)
-    if isinstance(value, dict):
-        found = {key: _respell(item, numbers) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-        return found if any(found[key] is not item for key, item in value.items()) else value  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
-        items = [_respell(item, numbers) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    if is_object(value):
+        found = {key: _respell(item, numbers) for key, item in value.items()}
+        return found if any(found[key] is not item for key, item in value.items()) else value
+    if is_list(value):
+        items = [_respell(item, numbers) for item in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     return value
 
 

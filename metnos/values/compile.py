@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from metnos.plan.jsondata import is_object
 from metnos.plan.jsondata import pointer as extend
 from metnos.plan.references import Parts, Reference, StepTarget
 from metnos.plan.spelling import parse_string
@@ -43,12 +44,12 @@ def compile_args(
         ReferenceSyntax: a string in `obj` is misspelled (`plan.parse` reports the same, with its place).
     """
     compiling = _Compiling(origins, rename)
-    if type(obj) is dict:
+    if is_object(obj):
         source = origins.get(pointer, source) if origins else source
         return DictOf(
             tuple(
                 (key, compiling.expression(value, extend(pointer, key) if origins else "", source))
-                for key, value in obj.items()  # pyright: ignore[reportUnknownVariableType]
+                for key, value in obj.items()
             )
         )
     return compiling.expression(obj, pointer, source)
@@ -64,7 +65,7 @@ class _Compiling:
     def expression(self, value: Any, where: str, source: str) -> Expression:
         if self.origins:
             source = self.origins.get(where, source)
-        kind = type(value)
+        kind: type[Any] = type(value)
         if kind is str:
             return self.string(value, source) if "$" in value else Literal_(value, source)
         if kind is dict:
@@ -82,15 +83,13 @@ class _Compiling:
 
     def dict(self, value: dict[str, Any], where: str, source: str) -> Expression:
         items = tuple((key, self.expression(item, self.below(where, key), source)) for key, item in value.items())
-        if all(_is_literal(item, source) for _, item in items):
-            return Literal_({key: item.data for key, item in items}, source)  # pyright: ignore[reportAttributeAccessIssue]
-        return DictOf(items)
+        literals = {key: item.data for key, item in items if isinstance(item, Literal_) and item.source == source}
+        return Literal_(literals, source) if len(literals) == len(items) else DictOf(items)
 
     def list(self, value: Iterable[Any], where: str, source: str) -> Expression:
         items = tuple(self.expression(item, self.below(where, index), source) for index, item in enumerate(value))
-        if all(_is_literal(item, source) for item in items):
-            return Literal_([item.data for item in items], source)  # pyright: ignore[reportAttributeAccessIssue]
-        return ListOf(items)
+        literals = [item.data for item in items if isinstance(item, Literal_) and item.source == source]
+        return Literal_(literals, source) if len(literals) == len(items) else ListOf(items)
 
     def below(self, where: str, key: str | int) -> str:
         return extend(where, key) if self.origins else ""
@@ -105,10 +104,6 @@ class _Compiling:
         if type(target) is StepTarget and type(target.step) is str and target.step in self.rename:
             return msgspec.structs.replace(reference, target=StepTarget(self.rename[target.step]))
         return reference
-
-
-def _is_literal(item: Expression, source: str) -> bool:
-    return type(item) is Literal_ and item.source == source
 
 
 def references_of(expression: Expression) -> tuple[Reference, ...]:

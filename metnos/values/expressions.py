@@ -13,7 +13,7 @@ import msgspec
 from metnos.plan.references import Reference
 
 
-class Literal_(msgspec.Struct, frozen=True):
+class Literal_(msgspec.Struct, frozen=True):  # noqa: N801
     """Data as written; `source` says who wrote it (`user`, `author`, `model`…)."""
 
     data: Any
@@ -30,16 +30,16 @@ class Ref(msgspec.Struct, frozen=True):
 class Text(msgspec.Struct, frozen=True):
     """References inside longer text: each must be a scalar."""
 
-    parts: tuple["str | Reference", ...]
+    parts: tuple[str | Reference, ...]
     source: str = "author"
 
 
 class ListOf(msgspec.Struct, frozen=True):
-    items: tuple["Expression", ...]
+    items: tuple[Expression, ...]
 
 
 class DictOf(msgspec.Struct, frozen=True):
-    items: tuple[tuple[str, "Expression"], ...]
+    items: tuple[tuple[str, Expression], ...]
 
 
 class Concat(msgspec.Struct, frozen=True):

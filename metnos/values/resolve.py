@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from metnos.plan.jsondata import JSONFault, MAX_INTEGER, canonical, pointer
+from metnos.plan.jsondata import MAX_INTEGER, JSONFault, canonical, is_list, is_object, pointer
 from metnos.plan.references import Every, Index, Key
 from metnos.plan.spelling import format_reference
+from metnos.sdk import ErrorClass
 from metnos.values.expressions import Concat, DictOf, Expression, ListOf, Literal_, Ref, Text
 from metnos.values.value import Absent, Value
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from metnos.plan.references import Reference, Segment, Target
-    from metnos.sdk import ErrorClass
 
 
 class Environment(Protocol):
@@ -111,7 +111,7 @@ def resolve_args(expression: DictOf, env: Environment) -> Resolved | Fault:
 # --- one function per expression ----------------------------------------------------------------------------
 
 
-def _literal(expression: Literal_, env: Environment, sources: set[str]) -> Any:
+def _literal(expression: Literal_, _: Environment, sources: set[str]) -> Any:
     sources.add(expression.source)
     return expression.data
 
@@ -123,11 +123,11 @@ def _ref(expression: Ref, env: Environment, sources: set[str]) -> Any:
 def _text(expression: Text, env: Environment, sources: set[str]) -> str:
     out: list[str] = []
     for part in expression.parts:
-        if type(part) is str:
+        if isinstance(part, str):
             sources.add(expression.source)
             out.append(part)
         else:
-            out.append(_scalar_text(part, env, sources, expression.source))  # pyright: ignore[reportArgumentType]
+            out.append(_scalar_text(part, env, sources, expression.source))
     return "".join(out)
 
 
@@ -158,9 +158,9 @@ def _concat(expression: Concat, env: Environment, sources: set[str]) -> list[Any
     out: list[Any] = []
     for reference in expression.items:
         data = _value_of(reference, env, sources, "author")
-        if type(data) is not list:
+        if not is_list(data):
             raise _Stop("value-type", _found(reference, data), "a list")
-        out.extend(data)  # pyright: ignore[reportUnknownArgumentType]
+        out.extend(data)
     return out
 
 
@@ -179,17 +179,19 @@ _RESOLVERS: dict[type, Callable[[Any, Environment, set[str]], Any]] = {
 
 def _value_of(reference: Reference, env: Environment, sources: set[str], literal_source: str) -> Any:
     found = env.lookup(reference.target)
-    try:
-        if type(found) is not Value:
-            raise _Missing("step-absent", f"{format_reference(reference)}: {found.reason}")  # pyright: ignore[reportAttributeAccessIssue]
-        data = found.data
-        path = reference.path
-        if path:
-            data = _walk(data, path, reference)
-    except _Missing:
+    if isinstance(found, Absent):
         if reference.has_fallback:
             return _fallback(reference, sources, literal_source)
-        raise
+        raise _Stop("step-absent", f"{format_reference(reference)}: {found.reason}")
+    data: Any = found.data
+    path = reference.path
+    if path:
+        try:
+            data = _walk(data, path, reference)
+        except _Missing:
+            if reference.has_fallback:
+                return _fallback(reference, sources, literal_source)
+            raise
     sources |= found.sources
     if type(data) is int and not -MAX_INTEGER <= data <= MAX_INTEGER:
         raise _Stop("integer-range", f"{format_reference(reference)}: {data}")
@@ -199,49 +201,41 @@ def _value_of(reference: Reference, env: Environment, sources: set[str], literal
 def _fallback(reference: Reference, sources: set[str], literal_source: str) -> Any:
     sources.add(literal_source)
     literal = reference.fallback
-    return literal.copy() if type(literal) is list or type(literal) is dict else literal  # pyright: ignore[reportUnknownVariableType]
+    return literal.copy() if is_list(literal) or is_object(literal) else literal
 
 
 def _walk(data: Any, path: tuple[Segment, ...], reference: Reference) -> Any:
     for position, segment in enumerate(path):
-        kind = type(segment)
-        if kind is Key:
-            if type(data) is dict and segment.name in data:  # pyright: ignore[reportAttributeAccessIssue]
-                data = data[segment.name]  # pyright: ignore[reportAttributeAccessIssue]
-                continue
-            _no_field(data, segment, reference)  # pyright: ignore[reportArgumentType]
-        elif type(data) is not list:
+        shape: type[Any] = type(data)
+        if isinstance(segment, Key):
+            if shape is not dict or segment.name not in data:
+                raise _no_field(data, segment, reference)
+            data = data[segment.name]
+        elif shape is not list:
             raise _Stop("value-type", _found(reference, data), f"a list, for {_spell(segment)}")
-        elif kind is Index:
-            if segment.number < len(data):  # pyright: ignore[reportAttributeAccessIssue,reportUnknownArgumentType]
-                data = data[segment.number]  # pyright: ignore[reportAttributeAccessIssue,reportUnknownVariableType]
-                continue
-            count = len(data)  # pyright: ignore[reportUnknownArgumentType]
-            raise _Missing("index-range", f"{format_reference(reference)}: {_spell(segment)} of {count} elements")
+        elif isinstance(segment, Index):
+            if segment.number >= len(data):
+                found = f"{format_reference(reference)}: {_spell(segment)} of {len(data)} elements"
+                raise _Missing("index-range", found)
+            data = data[segment.number]
         else:
             rest = path[position + 1 :]
-            return [_walk(item, rest, reference) for item in data] if rest else list(data)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
-    return data  # pyright: ignore[reportUnknownVariableType]
+            return [_walk(item, rest, reference) for item in data] if rest else list(data)
+    return data
 
 
-def _no_field(data: Any, segment: Key, reference: Reference) -> None:
-    if type(data) is not dict:
-        raise _Stop("value-type", _found(reference, data), f"an object with the field {segment.name}")
+def _no_field(data: Any, segment: Key, reference: Reference) -> _Stop:
+    if not is_object(data):
+        return _Stop("value-type", _found(reference, data), f"an object with the field {segment.name}")
     from metnos.plan.faults import did_you_mean
 
-    names: list[str] = list(data)  # pyright: ignore[reportUnknownArgumentType]
-    hint = did_you_mean(segment.name, names[:200])
-    raise _Missing("value-missing", f"{format_reference(reference)}: no field {segment.name}", ", ".join(names[:20]), hint)
+    names = list(data)
+    found = f"{format_reference(reference)}: no field {segment.name}"
+    return _Missing("value-missing", found, ", ".join(names[:20]), did_you_mean(segment.name, names[:200]))
 
 
-def _spell(segment: Segment) -> str:
-    match segment:
-        case Key(name=name):
-            return name
-        case Index(number=number):
-            return f"[{number}]"
-        case Every():
-            return "[*]"
+def _spell(segment: Index | Every) -> str:
+    return f"[{segment.number}]" if isinstance(segment, Index) else "[*]"
 
 
 def _found(reference: Reference, data: Any) -> str:
@@ -251,10 +245,10 @@ def _found(reference: Reference, data: Any) -> str:
 
 
 def _scalar_text(reference: Reference, env: Environment, sources: set[str], literal_source: str) -> str:
-    data = _value_of(reference, env, sources, literal_source)
+    data: Any = _value_of(reference, env, sources, literal_source)
     if data is None and reference.has_fallback:
         data = _fallback(reference, sources, literal_source)
-    kind = type(data)
+    kind: type[Any] = type(data)
     if kind is str:
         return data
     if data is None:

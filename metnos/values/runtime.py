@@ -14,7 +14,7 @@ saving does to midnight. Weeks begin on Monday. `-N` counts back: `day-1` is yes
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -125,13 +125,13 @@ def _first_instant(day: date, where: tzinfo) -> str:
     # fold=0 takes the first of two midnights; where midnight is skipped it lies before the gap, and the way
     # through UTC moves it to the first instant behind it.
     midnight = datetime(day.year, day.month, day.day, tzinfo=where)
-    return midnight.astimezone(timezone.utc).astimezone(where).isoformat()
+    return midnight.astimezone(UTC).astimezone(where).isoformat()
 
 
 @lru_cache(maxsize=64)
 def _zone(name: str) -> tzinfo:
     if name == "UTC":
-        return timezone.utc
+        return UTC
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from metnos.plan.jsondata import is_list, is_object
+
 HANDLE = re.compile("\u27e6sealed:([0-9a-f]{32})\u27e7")
 _OPENING = "\u27e6sealed:"
 
@@ -34,11 +36,11 @@ def find_handles(data: Any) -> tuple[str, ...]:
         if isinstance(value, str):
             if _OPENING in value:
                 found.update(dict.fromkeys(HANDLE.findall(value)))
-        elif isinstance(value, dict):
-            for key, item in reversed(value.items()):  # pyright: ignore[reportUnknownVariableType]
+        elif is_object(value):
+            for key, item in reversed(value.items()):
                 stack += (item, key)
-        elif isinstance(value, (list, tuple)):
-            stack.extend(reversed(value))  # pyright: ignore[reportUnknownArgumentType]
+        elif is_list(value):
+            stack.extend(reversed(value))
     return tuple(found)
 
 
