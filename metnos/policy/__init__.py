@@ -1,0 +1,1 @@
+"""Policy: what may happen, what is asked about, and what an approval is bound to. Pure."""
