@@ -243,7 +243,7 @@ class Engine:
         from metnos.drivers import turns
 
         opened = turns.open_turn(self, request, inputs=inputs, language=language, mode="plan")
-        return turns.planned(self, await turns.drive(self, opened), opened)
+        return await turns.plan(self, opened)
 
     def plan_sync(
         self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
@@ -252,7 +252,7 @@ class Engine:
         from metnos.drivers import turns
 
         opened = turns.open_turn(self, request, inputs=inputs, language=language, mode="plan")
-        return turns.planned(self, turns.drive_sync(self, opened), opened)
+        return turns.plan_sync(self, opened)
 
     async def resume(
         self,

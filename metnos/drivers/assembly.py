@@ -121,7 +121,12 @@ def open_runners(settings: Settings, catalog: Catalog, *, memory: bool) -> Runne
     """Inline, worker and host runners, with the vault of this home."""
     from metnos.execute.runner import Runners
 
-    return Runners(catalog, home=None if memory else settings.home)
+    if memory:
+        return Runners(catalog)
+    from metnos.execute.secrets import Sealer
+    from metnos.execute.vault import FileVault
+
+    return Runners(catalog, sealer=Sealer(FileVault(settings.home)))
 
 
 def close_runners(runners: Runners) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import msgspec
 
@@ -31,6 +31,8 @@ from metnos.drivers.ports import (
     no_boundary,
     no_progress,
 )
+from metnos.cache.model import Match
+from metnos.policy.model import Allow
 from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import facts as f
@@ -38,9 +40,9 @@ from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
-    from metnos.cache.templates import Match, Miss
+    from metnos.cache.model import Miss
     from metnos.contracts.catalog import Catalog
     from metnos.execute.runner import Grant, Runners, StepOutcome
     from metnos.record.store import Head, TurnWriter
@@ -77,7 +79,10 @@ class LiveTurn:
     def __init__(self, machine: Machine, writer: TurnWriter, ports: Ports, grant: Grant) -> None:
         self.machine = machine
         self.head: Head | None = None
-        self.waiting: dict[str, c.AskApproval | c.OpenDialog] = {}
+        self.forecast: list[f.PolicyDecided] = []
+        """Forecast verdicts that would ask."""
+        self.origins: dict[str, str] = {}
+        """Origins of the literals of the plan that was served."""
         self._writer = writer
         self._ports = ports
         self._grant = grant
@@ -111,6 +116,20 @@ class LiveTurn:
         }
 
     # --- what the engine calls -------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """A turn that was neither closed nor suspended gives its claim up: it can be resumed from its log."""
+        if self.head is None:
+            self._writer.release()
+
+    def adopt(self, commands: Iterable[c.AnyCommand]) -> None:
+        """After a resume: what folding the log gave, so that a later `StepStarted` is known for what it is."""
+        for command in commands:
+            if isinstance(command, c.StartStep):
+                self._started[command.step] = command
 
     def run_now(self, *opening: i.AnyInput) -> bool:
         """Feed `opening` and go on as far as this thread alone can; False if an event loop is needed."""
@@ -163,6 +182,8 @@ class LiveTurn:
         for fact in reaction.facts:
             if isinstance(fact, f.TurnSuspended):
                 self._suspended = True
+            elif isinstance(fact, f.PolicyDecided) and fact.forecast and not isinstance(fact.verdict, Allow):
+                self.forecast.append(fact)
         self._queue.extend(reaction.commands)
 
     # --- what must be on disk, and when ----------------------------------------------------------------------
@@ -224,7 +245,8 @@ class LiveTurn:
     def _look_up(self, command: c.LookUpPlan) -> None:
         found = self._ports.look_up(command.request, command.language)
         at = self._ports.clock()
-        if hasattr(found, "plan"):
+        if isinstance(found, Match):
+            self.origins = found.origins
             self.feed(i.PlanFound(at=at, plan=found.plan, source="template", entry=found.entry, origins=found.origins))
         else:
             self.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail))
@@ -262,8 +284,7 @@ class LiveTurn:
 
     def _ask(self, command: c.AskApproval) -> None:
         self._ports.boundary("approval-committed")
-        if self._ports.approve is None:
-            self.waiting[command.approval] = command
+        if self._ports.approve is None or command.approval not in self.machine.state.approvals:
             return
         said = self._ports.approve(command)
         if inspect.isawaitable(said):
@@ -273,7 +294,6 @@ class LiveTurn:
 
     def _answered(self, command: c.AskApproval, said: bool | None) -> None:
         if said is None:
-            self.waiting[command.approval] = command
             return
         self._suspended = False
         at = self._ports.clock()
@@ -284,9 +304,10 @@ class LiveTurn:
             self.feed(i.ApprovalRefused(at=at, approval=command.approval, by=by))
 
     def _open_dialog(self, command: c.OpenDialog) -> None:
-        answers = self._ports.answer(command) if self._ports.answer is not None else None
+        if self._ports.answer is None or self.machine.state.dialog is not command:
+            return
+        answers = self._ports.answer(command)
         if answers is None:
-            self.waiting[command.dialog] = command
             return
         self._suspended = False
         self.feed(i.DialogAnswered(at=self._ports.clock(), dialog=command.dialog, answers=answers))

@@ -5,12 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from metnos.drivers.results import Need
+from metnos.drivers.compose import explain
+from metnos.drivers.results import Need, NeedsInputs, Planned, Refused, StepView, TurnResult
+from metnos.plan.model import NeedsInputs as PlanNeedsInputs
 from metnos.turn import commands as c
+from metnos.turn.answer import language_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from metnos.drivers.live import LiveTurn
-    from metnos.drivers.results import StepView, TurnResult
+    from metnos.turn.state import StepRun, TurnState
 
 
 def iso(at: int) -> str:
@@ -33,3 +38,97 @@ def need_of(asked: c.AskApproval | c.OpenDialog) -> Need:
             expires=iso(asked.expires),
         )
     return Need(kind="dialog", id=asked.dialog, question=asked.question, choices=asked.choices, form=asked.form)
+
+
+def needs_of(live: LiveTurn) -> tuple[Need, ...]:
+    """Every open question, in the order it was asked."""
+    state = live.machine.state
+    asked: list[c.AskApproval | c.OpenDialog] = list(state.asked)
+    if state.dialog is not None:
+        asked.append(state.dialog)
+    return tuple(map(need_of, asked))
+
+
+def steps_of(state: TurnState) -> tuple[StepView, ...]:
+    """Every step of every accepted plan."""
+    return tuple(_step(run) for run in state.steps)
+
+
+def _step(run: StepRun) -> StepView:
+    status: Any = run.state
+    return StepView(
+        step=run.key,
+        tool=run.step.contract.name,
+        status="waiting" if status == "ready" else status,
+        items=len(run.calls) if run.lifted else 1,
+        data=run.value.data if run.value is not None else None,
+        reason=run.reason,
+        error=run.error,
+    )
+
+
+def _explained(live: LiveTurn, outcome: str) -> str:
+    """In words how a turn ended that has neither text nor data; empty for a good one and while it waits."""
+    state = live.machine.state
+    if not outcome or outcome == "success" or state.data is not None:
+        return ""
+    return explain(state, outcome, language_of(state))
+
+
+def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:
+    """What a turn that only planned says."""
+    state = live.machine.state
+    result = result_of(live)
+    if result.outcome != "success" or result.plan is None:
+        return Refused(outcome=result.outcome, diagnostics=state.rejected, detail=result.answer)
+    checked = state.plan.checked
+    if isinstance(checked.plan.terminal, PlanNeedsInputs) and not checked.steps:
+        form = {
+            name: {"schema": field.schema, "label": field.label} for name, field in checked.plan.terminal.form.items()
+        }
+        return NeedsInputs(form=form)
+    return Planned(
+        plan=result.plan,
+        digest=checked.digest,
+        needs=tuple(_forecast(live)),
+        source=result.source,
+        entry=result.entry,
+        request=state.opened.request,
+        language=state.request.language if state.request is not None else state.opened.language,
+        origins=live.origins or state.opened.origins,
+        turn=result.turn,
+    )
+
+
+def _forecast(live: LiveTurn) -> Iterator[Need]:
+    state = live.machine.state
+    for fact in live.forecast:
+        run = state.find(fact.step)
+        action = run.step.worst_effect if run is not None else ""
+        reason = getattr(fact.verdict, "reason", "")
+        yield Need(kind="approval", id="", step=fact.step, action=action, reason=reason)
+
+
+def result_of(live: LiveTurn) -> TurnResult:
+    """How the turn stands."""
+    state = live.machine.state
+    plan = state.plans[-1] if state.plans else None
+    outcome = (state.outcome or "success") if state.closed else ""
+    return TurnResult(
+        turn=state.opened.turn,
+        status="closed" if state.closed else "suspended",
+        outcome=outcome,
+        answer=state.answer or _explained(live, outcome),
+        data=state.data,
+        detail=state.detail,
+        code=state.code,
+        steps=steps_of(state),
+        effects=state.effects,
+        needs=() if state.closed else needs_of(live),
+        source=plan.source if plan is not None else "",
+        entry=plan.entry if plan is not None else "",
+        plan=plan.body if plan is not None else None,
+        diagnostics=state.rejected if plan is None else (),
+        usage={"planning_calls": state.proposals},
+        log_head=live.head.hash if live.head is not None else "",
+    )

@@ -1,0 +1,341 @@
+"""One turn from the engine's side: opened, driven, resumed, checked, replayed.
+
+Law: it gathers what a turn needs from the engine and hands it to `LiveTurn`; ids and times are made here and nowhere
+deeper, because the machine may not make them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
+
+from metnos.drivers.compose import compose
+from metnos.drivers.live import LiveTurn, Ports
+from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
+from metnos.drivers.views import needs_of, planned_of, result_of
+from metnos.turn.inputs import (
+    ApprovalGiven,
+    ApprovalRefused,
+    DialogAnswered,
+    TurnOpened,
+    TurnResumed,
+    VirtualInput,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from metnos.cache.model import Match, Miss
+    from metnos.checks.model import Checked
+    from metnos.drivers.ports import Approve
+    from metnos.engine import Engine
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.plan.jsondata import JSON
+    from metnos.record.replay import ReplayResult
+    from metnos.record.store import TurnWriter
+    from metnos.turn.inputs import AnyInput
+    from metnos.turn.turn import Machine
+
+PREFIX_SEARCH = 10_000
+"""How many of the latest turns a prefix is looked for in."""
+
+
+class NoSuchAnswer(Exception):
+    """The caller answers something that the turn did not ask."""
+
+    code = "nothing-asked"
+
+    def __init__(self, where: str, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.where = where
+        self.message = message
+        self.hint = hint
+
+
+# --- opening --------------------------------------------------------------------------------------------------------
+
+
+def open_turn(
+    engine: Engine,
+    request: str | Planned | None,
+    *,
+    mode: Literal["run", "plan"],
+    plan: JSON | bytes | None = None,
+    inputs: Mapping[str, JSON] | None = None,
+    assume_yes: bool = False,
+    language: str | None = None,
+) -> TurnOpened | Refused:
+    """The first input of a turn, or why there can be none (a plan that is no JSON object at all).
+
+    Raises:
+        TypeError: Neither or both of `request` and `plan` were given.
+    """
+    if (request is None) == (plan is None):
+        raise TypeError("give either a request or plan=")
+    at = engine.clock()
+    body, diagnostics = plan_body(plan) if plan is not None else (None, ())
+    if diagnostics:
+        return Refused(outcome="plan_rejected", diagnostics=diagnostics)
+    said, origins, source = request, {}, "author"
+    if isinstance(request, Planned):
+        body, said, origins, source = request.plan, request.request, request.origins, request.source
+        language = language or request.language
+    context = engine.context
+    return TurnOpened(
+        at=at,
+        turn=turn_id(at),
+        now=datetime.fromtimestamp(at / 1_000_000, ZoneInfo(context.zone)).isoformat(),
+        zone=context.zone,
+        owner=context.owner,
+        actor=context.actor,
+        channel=context.channel,
+        conversation=context.conversation,
+        language=language or context.language,
+        folder=context.folder,
+        roots=context.roots,
+        mode="plan" if mode == "plan" else "ask" if body is None else "run",
+        request=said,
+        plan=body,
+        source=source,
+        origins=origins,
+        inputs={name: VirtualInput(data=value) for name, value in (inputs or {}).items()},
+        assume_yes=assume_yes,
+        versions=versions(engine),
+    )
+
+
+def turn_id(at: int) -> str:
+    """A fresh id that sorts by time: `20261130-120312-9f3a2c4e`."""
+    return f"{datetime.fromtimestamp(at / 1_000_000):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+
+
+def versions(engine: Engine) -> dict[str, str]:
+    """What the turn is run under; compared again when it is resumed."""
+    from metnos import __version__
+
+    rules = engine.rules
+    return {
+        "metnos": __version__,
+        "rules": rules.digest,
+        "policy": rules.policy_digest,
+        "catalog": engine.catalog.digest,
+    }
+
+
+def plan_body(plan: JSON | bytes) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:
+    """A plan as an object; bytes and text may be JSON or line notation. Only what is no object at all is refused."""
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.plan.jsondata import JSONFault, loads_strict
+
+    data: Any = plan
+    if isinstance(plan, bytes | str):
+        text = plan if isinstance(plan, str) else plan.decode("utf-8", "replace")
+        if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[", '"')):
+            return _from_lines(text)
+        try:
+            data = loads_strict(plan)
+        except JSONFault as fault:
+            return None, (Diagnostic(code=fault.code, where=fault.where, found=fault.message),)
+    if not isinstance(data, dict):
+        found = type(data).__name__
+        return None, (Diagnostic(code="wrong-type", where="", found=found, expected="an object with `steps`"),)
+    return data, ()
+
+
+def _from_lines(text: str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:
+    from metnos.plan.notation import parse_lines
+    from metnos.plan.parse import to_json
+
+    parsed = parse_lines(text)
+    if parsed.plan is None or parsed.diagnostics:
+        return None, parsed.diagnostics
+    return to_json(parsed.plan), ()
+
+
+# --- driving --------------------------------------------------------------------------------------------------------
+
+
+def _machine(engine: Engine) -> Machine:
+    from metnos.turn.turn import Machine
+
+    return Machine(engine.rules)
+
+
+def _live(engine: Engine, machine: Machine, writer: TurnWriter, opened: TurnOpened, approve: Approve | None) -> LiveTurn:
+    from metnos.execute.grant import Grant
+
+    ports = Ports(
+        catalog=engine.catalog,
+        runners=engine.runners,
+        clock=engine.clock,
+        look_up=lambda request, language: _look_up(engine, request, language),
+        compose=compose,
+        proposer=engine.proposer,
+        approve=approve or engine.approve,
+        answer=engine.answer,
+        boundary=engine.boundary,
+        progress=engine.progress,
+    )
+    grant = Grant(
+        turn=opened.turn,
+        folder=opened.folder,
+        roots=opened.roots,
+        now=opened.now,
+        zone=opened.zone,
+        fence=writer.fence,
+        owner=opened.owner,
+    )
+    return LiveTurn(machine, writer, ports, grant)
+
+
+def _look_up(engine: Engine, request: str, language: str) -> Match | Miss:
+    return engine.library.match(engine.rules.normalise(request, language))
+
+
+def _refused_result(refused: Refused) -> TurnResult:
+    return TurnResult(turn="", status="closed", outcome=refused.outcome, diagnostics=refused.diagnostics)
+
+
+async def drive(engine: Engine, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+    """Run a turn to its close or a suspension, on the caller's loop."""
+    if isinstance(opened, Refused):
+        return _refused_result(opened)
+    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, approve)
+    return await go_on(engine, live, (opened,))
+
+
+def drive_sync(engine: Engine, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+    """Run a turn in this thread; an event loop is made only if a step needs one."""
+    if isinstance(opened, Refused):
+        return _refused_result(opened)
+    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, approve)
+    return go_on_sync(engine, live, (opened,))
+
+
+async def plan(engine: Engine, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+    """Drive a turn that only plans; it asks nobody."""
+    if isinstance(opened, Refused):
+        return opened
+    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, None)
+    await go_on(engine, live, (opened,))
+    return planned_of(live)
+
+
+def plan_sync(engine: Engine, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+    """`plan` in this thread."""
+    if isinstance(opened, Refused):
+        return opened
+    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, None)
+    go_on_sync(engine, live, (opened,))
+    return planned_of(live)
+
+
+async def go_on(engine: Engine, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
+    """Feed `items` to a live turn and drive it, on the caller's loop."""
+    with engine.interrupts.watching(live), live:
+        await live.run(*items)
+        return result_of(live)
+
+
+def go_on_sync(engine: Engine, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
+    """Feed `items` to a live turn and drive it, in this thread."""
+    with engine.interrupts.watching(live), live:
+        if not live.run_now(*items):
+            import asyncio
+
+            asyncio.run(live.run())
+        return result_of(live)
+
+
+# --- resuming -------------------------------------------------------------------------------------------------------
+
+
+def reopen(
+    engine: Engine, turn: str, *, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
+) -> tuple[LiveTurn, tuple[AnyInput, ...]]:
+    """A recorded turn folded again, and the inputs that go on with it.
+
+    Raises:
+        RecordFault: No such turn, it is closed or busy, or its log does not hold.
+        ResumeRefused: Rules or executors that it uses have changed since.
+        NoSuchAnswer: Something is answered that was not asked.
+    """
+    from metnos.record.codec import inputs_of
+
+    writer, log = engine.journal.resume(turn)
+    try:
+        machine = _machine(engine)
+        commands = [command for item in inputs_of(log) for command in machine.receive(item).commands]
+        writer.adopt(commands)
+        live = _live(engine, machine, writer, machine.state.opened, None)
+        live.adopt(commands)
+        resumed = TurnResumed(at=engine.clock(), versions=versions(engine), fence=writer.fence)
+        return live, (resumed, *_answers(engine, live, approve, deny, answers))
+    except BaseException:
+        writer.release()
+        raise
+
+
+def _answers(
+    engine: Engine, live: LiveTurn, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
+) -> list[AnyInput]:
+    asked = {need.id: need for need in needs_of(live)}
+    at, owner = engine.clock(), engine.context.owner
+    given: list[AnyInput] = []
+    for name in (*approve, *deny):
+        need = asked.get(name)
+        if need is None or need.kind != "approval":
+            open_ones = ", ".join(key for key, one in asked.items() if one.kind == "approval") or "none"
+            raise NoSuchAnswer(name, f"no approval {name!r} is asked for", f"open: {open_ones}")
+        if name in deny:
+            given.append(ApprovalRefused(at=at, approval=name, by=owner))
+        else:
+            given.append(ApprovalGiven(at=at, approval=name, digest=need.digest, by=owner))
+    if answers:
+        dialog = next((need.id for need in asked.values() if need.kind == "dialog"), None)
+        if dialog is None:
+            raise NoSuchAnswer("", "no question is open in this turn", "metnos log TURN shows what it waits for")
+        given.append(DialogAnswered(at=at, dialog=dialog, answers=dict(answers)))
+    return given
+
+
+# --- without running ------------------------------------------------------------------------------------------------
+
+
+def check(engine: Engine, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
+    """Every fault of a plan, form and meaning, in one pass."""
+    from metnos.checks.model import CheckContext, Checked
+    from metnos.plan.model import Plan
+
+    body, diagnostics = plan_body(plan)
+    if body is None:
+        return Checked(plan=Plan(steps=()), diagnostics=diagnostics)
+    context = CheckContext(source="author", inputs={name: {} for name in inputs or {}})
+    return engine.rules.validate(body, context)
+
+
+def find_turn(engine: Engine, text: str) -> str:
+    """A turn id from an id, a prefix or `last`."""
+    from metnos.record.faults import RecordFault
+
+    if text == "last":
+        latest = engine.journal.turns(1)
+        if not latest:
+            raise RecordFault("turn-missing", "no turn is recorded here")
+        return latest[0].turn
+    found = [one.turn for one in engine.journal.turns(PREFIX_SEARCH) if one.turn.startswith(text)]
+    if text in found:
+        return text
+    if len(found) != 1:
+        what = "no turn" if not found else f"{len(found)} turns"
+        raise RecordFault("turn-missing", f"{what} begin with {text!r}", turn=text, hint="metnos log lists them")
+    return found[0]
+
+
+def replay(engine: Engine, turn: str) -> ReplayResult:
+    """Feed the recorded inputs to a fresh machine and compare."""
+    from metnos.record.replay import replay as replay_log
+
+    return replay_log(engine.journal.load(turn), engine.rules)
