@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
@@ -109,7 +109,7 @@ def _verified(name: str, data: bytes, terms: Terms) -> tuple[Trusted, dict[str, 
         ) from None
     if not isinstance(table, dict):
         raise Refusal(Diagnostic(code="manifest-field", where="", found=type(table).__name__, expected="a table"))
-    return trusted, table
+    return trusted, cast("dict[str, Any]", table)
 
 
 def _contract(name: str, table: dict[str, Any]) -> Contract:

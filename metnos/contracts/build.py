@@ -112,7 +112,8 @@ def payload_of(table: dict[str, Any], code: dict[str, bytes]) -> bytes:
     files = [
         {"name": name, "sha256": hashlib.sha256(code[name]).hexdigest(), "length": len(code[name])} for name in table["files"]
     ]
-    return canonical({**table, "files": files, "sdk": SDK_VERSION})
+    signed: Any = {**table, "files": files, "sdk": SDK_VERSION}
+    return canonical(signed)
 
 
 def _executor(source: Path, path: Path, key: Ed25519PrivateKey, files: dict[str, bytes]) -> list[Diagnostic]:

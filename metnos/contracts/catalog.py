@@ -21,6 +21,8 @@ from metnos.plan.jsondata import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from metnos.plan.jsondata import JSON
+
 __all__ = ["Admitted", "Catalog", "HostExecutor", "NameTaken", "Named", "Refused"]
 
 
@@ -127,7 +129,7 @@ class Catalog:
     def digest(self) -> str:
         """`sha256:…` over every contract's name, digest and placement, sorted by name."""
         if self._digest is None:
-            rows = [[c.name, c.digest, c.placement] for c in self._contracts.values()]
+            rows: list[JSON] = [[c.name, c.digest, c.placement] for c in self._contracts.values()]
             self._digest = digest(["metnos.catalog/1", rows])
         return self._digest
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from metnos.plan.jsondata import JSON
 
 MANIFEST_TYPE = "application/vnd.metnos.manifest+json"
 PLAN_TYPE = "application/vnd.metnos.plan-template+toml"
@@ -89,7 +91,7 @@ def sign(payload: bytes, key: Ed25519PrivateKey | Iterable[Ed25519PrivateKey], p
 
     keys = [key] if isinstance(key, Ed25519PrivateKey) else list(key)
     signed = pae(payload_type, payload)
-    signatures: list[Any] = [
+    signatures: list[JSON] = [
         {"keyid": key_id(public_bytes(one)), "sig": base64.b64encode(one.sign(signed)).decode()} for one in keys
     ]
     return canonical({
@@ -104,30 +106,31 @@ def read_envelope(data: bytes, payload_type: str = MANIFEST_TYPE) -> Envelope:
         EnvelopeFault: It is not one, or holds another payload type.
     """
     try:
-        table: Any = loads_strict(data, max_bytes=MAX_BYTES)
+        table = loads_strict(data, max_bytes=MAX_BYTES)
     except JSONFault as fault:
         raise EnvelopeFault(fault.where, fault.message) from None
     if not isinstance(table, dict) or set(table) != {"payload", "payloadType", "signatures"}:
         raise EnvelopeFault("", "not the three fields payload, payloadType, signatures")
     if table["payloadType"] != payload_type:
         raise EnvelopeFault("/payloadType", f"the payload type is not {payload_type}")
-    rows: Any = table["signatures"]
+    rows = table["signatures"]
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_SIGNATURES:
         raise EnvelopeFault("/signatures", f"not a list of 1 to {MAX_SIGNATURES} signatures")
     signatures = tuple(_signature(row, f"/signatures/{index}") for index, row in enumerate(rows))
     return Envelope(payload=_decode(table["payload"], "/payload"), payload_type=payload_type, signatures=signatures)
 
 
-def _signature(row: Any, where: str) -> tuple[str, bytes]:
-    if not isinstance(row, dict) or set(row) != {"keyid", "sig"} or not isinstance(row["keyid"], str):
+def _signature(row: JSON, where: str) -> tuple[str, bytes]:
+    name = row.get("keyid") if isinstance(row, dict) else None
+    if not isinstance(row, dict) or set(row) != {"keyid", "sig"} or not isinstance(name, str):
         raise EnvelopeFault(where, "not the two fields keyid and sig")
-    return row["keyid"], _decode(row["sig"], f"{where}/sig")
+    return name, _decode(row["sig"], f"{where}/sig")
 
 
-def _decode(text: Any, where: str) -> bytes:
+def _decode(text: JSON, where: str) -> bytes:
     try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, TypeError, ValueError):
+        return base64.b64decode(text if isinstance(text, str) else "?", validate=True)
+    except (binascii.Error, ValueError):
         raise EnvelopeFault(where, "not base64") from None
 
 

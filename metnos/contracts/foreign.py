@@ -248,5 +248,5 @@ def _shape(described: dict[str, Any]) -> Shape:
         return shapes.pop() if len(shapes) == 1 else "any"
     if not isinstance(kind, str) or not kind.strip():
         return "object" if described.get("properties") else "array" if described.get("items") else "scalar"
-    word = kind.strip().lower().replace("[", " ").replace("<", " ").replace("(", " ").split()[0:1]
-    return _SHAPES.get(word[0], "scalar") if word else "scalar"
+    words = kind.lower().replace("[", " ").replace("<", " ").replace("(", " ").split()
+    return _SHAPES[words[0]] if words and words[0] in _SHAPES else "scalar"

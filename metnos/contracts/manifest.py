@@ -91,7 +91,7 @@ def contract_of(table: dict[str, Any], *, shipped: bool = False, origin: Origin 
 
 def check_manifest(table: dict[str, Any], *, shipped: bool) -> list[Diagnostic]:
     """Every fault of a manifest's table, in the order shape, schemas, rules."""
-    faults = [_shape_fault(fault, table) for fault in validator_for(manifest_schema())(table)]
+    faults = [_shape_fault(fault) for fault in validator_for(manifest_schema())(table)]
     schemas = [fault for name in ("args", "result") if isinstance(table.get(name), dict)
                for fault in check_schema(table[name], f"/{name}")]
     faults += schemas
@@ -103,6 +103,8 @@ def check_manifest(table: dict[str, Any], *, shipped: bool) -> list[Diagnostic]:
 def build_contract(table: dict[str, Any], *, origin: Origin) -> Contract:
     """A sound table as a contract; nothing is checked."""
     resources = table.get("resources")
+    as_written = {name: table[name] for name in _AS_WRITTEN if name in table}
+    lists: dict[str, Any] = {name: tuple(table[name]) for name in _ARGUMENT_LISTS if name in table}
     return Contract(
         name=table["name"],
         version=table["version"],
@@ -115,8 +117,8 @@ def build_contract(table: dict[str, Any], *, origin: Origin) -> Contract:
         produces=Produces(**table["produces"]) if "produces" in table else None,
         requires_one_of=tuple(tuple(group) for group in table.get("requires_one_of", ())),
         effects=tuple(EffectRule(effect=rule["class"], when=rule.get("when")) for rule in table["effect"]),
-        **{name: table[name] for name in ("idempotent", "probe", "undo", "per_entry_approval") if name in table},
-        **{name: tuple(table[name]) for name in _ARGUMENT_LISTS if name in table},
+        **as_written,
+        **lists,
         missing_arg=table.get("missing_arg"),
         resources=None if resources is None else tuple(Resource(**resource) for resource in resources),
         limits=Limits(**table.get("limits", {})),
@@ -128,6 +130,7 @@ def build_contract(table: dict[str, Any], *, origin: Origin) -> Contract:
     )
 
 
+_AS_WRITTEN = ("idempotent", "probe", "undo", "per_entry_approval")
 _ARGUMENT_LISTS = ("targets", "trusted", "own_text", "sensitive", "opens_secrets", "field_of_input")
 
 
@@ -141,7 +144,7 @@ def _code_file(file: str | dict[str, Any]) -> CodeFile:
     return CodeFile(name=file, sha256="", length=0) if isinstance(file, str) else CodeFile(**file)
 
 
-def _shape_fault(fault: Fault, table: dict[str, Any]) -> Diagnostic:
+def _shape_fault(fault: Fault) -> Diagnostic:
     """A schema's complaint as a diagnostic, with what was probably meant."""
     if fault.expected == "no such property":
         return _unknown_field(fault.pointer)

@@ -19,7 +19,7 @@ Law: pure; a rule looks at a table whose shape is right already, and reports eve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from metnos.contracts import vocabulary
 from metnos.contracts.kinds import KINDS
@@ -44,6 +44,11 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 def _properties(table: Table) -> dict[str, Any]:
     return table["args"].get("properties", {})
+
+
+def _get(schema: Any, keyword: str, otherwise: Any) -> Any:
+    """A keyword of a schema, which may also be `true` or `false`."""
+    return cast("dict[str, Any]", schema).get(keyword, otherwise) if isinstance(schema, dict) else otherwise
 
 
 def closed_arguments(table: Table) -> Iterator[Diagnostic]:
@@ -84,8 +89,8 @@ def _named(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def missing_argument(table: Table) -> Iterator[Diagnostic]:
-    schema = _properties(table).get(table.get("missing_arg", ""))
-    if isinstance(schema, dict) and not MISSING.issuperset(schema.get("enum", ("",))):
+    schema: Any = _properties(table).get(table.get("missing_arg", ""))
+    if schema is not None and not MISSING.issuperset(_get(schema, "enum", ("",))):
         expected = "enum of error, null, drop"
         yield Diagnostic(code="manifest-argument", where="/missing_arg", found=table["missing_arg"], expected=expected)
 
@@ -109,7 +114,7 @@ def _when(table: Table, when: Table, where: str) -> Iterator[Diagnostic]:
     for name, value in when.items():
         if name not in known:
             yield _no_argument(table, name, f"{where}/{name}")
-        elif isinstance(known[name], dict) and "$ref" not in known[name]:
+        elif _get(known[name], "$ref", None) is None and known[name] not in (True, False):
             for fault in validator_for(known[name])(value):
                 yield Diagnostic(code="manifest-effects", where=f"{where}/{name}", found=fault.message, expected=fault.expected)
 
@@ -142,9 +147,9 @@ def _kind(kind: str, where: str) -> Iterator[Diagnostic]:
 
 def consumed_shape(table: Table) -> Iterator[Diagnostic]:
     consumes = table.get("consumes")
-    schema = _properties(table).get(consumes["into"]) if consumes else None
-    if consumes and isinstance(schema, dict) and "$ref" not in schema:
-        is_list = schema.get("type") == "array"
+    schema: Any = _properties(table).get(consumes["into"]) if consumes else None
+    if consumes and _get(schema, "type", None) is not None:
+        is_list: bool = schema["type"] == "array"
         if is_list != consumes.get("many", True):
             expected = "an array, since many is true" if not is_list else "a single entry, since many is false"
             yield Diagnostic(code="manifest-argument", where="/consumes/into", found=consumes["into"], expected=expected)
@@ -161,8 +166,9 @@ def produced_field(table: Table) -> Iterator[Diagnostic]:
         found = f"{field} (optional)" if field in known else field
         expected = "a required property of [result]"
         yield Diagnostic(code="manifest-result-field", where="/produces/field", found=found, expected=expected, hint=_near(field, known))
-    elif produces.get("many", True) and known[field].get("type") != "array":
-        yield Diagnostic(code="manifest-result-field", where=f"/result/properties/{field}", found=str(known[field].get("type")), expected="array, since many is true")
+    elif produces.get("many", True) and _get(known[field], "type", None) != "array":
+        where, found = f"/result/properties/{field}", str(_get(known[field], "type", None))
+        yield Diagnostic(code="manifest-result-field", where=where, found=found, expected="array, since many is true")
 
 
 def families(table: Table) -> Iterator[Diagnostic]:

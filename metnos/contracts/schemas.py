@@ -16,7 +16,7 @@ A schema that has been loaded is never changed: validators are remembered by ide
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from metnos.contracts import schema_walk
 from metnos.plan.diagnostics import Diagnostic
@@ -62,10 +62,9 @@ def _faults(error: ValidationError) -> list[Fault]:
     pointer = pointer_of(error.instance_path)
     kind = error.kind.as_dict()
     message = error.message if len(error.message) <= _MESSAGE_LIMIT else error.message[:_MESSAGE_LIMIT] + "…"
-    unexpected = kind.get("unexpected")
-    if isinstance(unexpected, list):
-        names = [str(name) for name in unexpected]
-        return [Fault(f"{pointer}/{escape(name)}", message, "no such property") for name in names]
+    if "unexpected" in kind:
+        unexpected: list[str] = kind["unexpected"]
+        return [Fault(f"{pointer}/{escape(str(name))}", message, "no such property") for name in unexpected]
     return [Fault(pointer, message, _expected(kind, error.kind.name))]
 
 
@@ -76,8 +75,8 @@ def _expected(kind: dict[str, Any], keyword: str) -> str:
     """What the failed keyword wanted, in one phrase."""
     for field in _EXPECTED_BY:
         if field in kind:
-            value = kind[field]
-            text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            value: Any = kind[field]
+            text = ", ".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
             return f"{keyword}: {text}"[:_MESSAGE_LIMIT]
     return keyword
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from metnos.contracts.catalog import Catalog, Named
     from metnos.contracts.model import Contract
+    from metnos.plan.jsondata import JSON
 
 
 def executor_signature(contract: Contract) -> str:
     """`sha256:…` over the contract, its own files, the SDK version and its distributions at their versions."""
-    files = [[file.name, file.sha256, file.length] for file in contract.files]
-    return digest([
-        "metnos.executor/1", contract.reference, contract.digest, files, SDK_VERSION, sorted(contract.distributions),
-    ])
+    files: list[JSON] = [[file.name, file.sha256, file.length] for file in contract.files]
+    distributions: list[JSON] = [*sorted(contract.distributions)]
+    return digest(["metnos.executor/1", contract.reference, contract.digest, files, SDK_VERSION, distributions])
 
 
 def family_signature(catalog: Catalog, intents: Iterable[Named], *, unavailable: Collection[str] = ()) -> str:
@@ -34,5 +34,5 @@ def family_signature(catalog: Catalog, intents: Iterable[Named], *, unavailable:
         unavailable: Names that are admitted but cannot run now.
     """
     found = {contract.name: contract for intent in intents for contract in catalog.in_family(intent)}
-    rows = [[name, found[name].digest, name not in unavailable, found[name].placement] for name in sorted(found)]
+    rows: list[JSON] = [[name, found[name].digest, name not in unavailable, found[name].placement] for name in sorted(found)]
     return digest(["metnos.family/1", rows])
