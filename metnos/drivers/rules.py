@@ -64,7 +64,7 @@ def make_rules(catalog: Catalog) -> Rules:
     from metnos.checks.guards import guard
     from metnos.checks.validator import Validator
     from metnos.policy.decide import decide
-    from metnos.policy.table import policy_digest
+    from metnos.policy.approval import policy_digest
     from metnos.request.understand import understand
 
     validator = Validator(catalog)
