@@ -20,9 +20,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from metnos.policy.model import Deny
 from metnos.record.faults import RecordFault
 from metnos.turn.commands import AnyCommand, AskApproval, OpenDialog, StartStep
-from metnos.turn.facts import AnyFact, StepUnknown
+from metnos.turn.facts import AnyFact, PolicyDecided, StepUnknown
 from metnos.turn.inputs import (
     AnyInput,
     ApprovalExpired,
@@ -37,6 +38,7 @@ from metnos.turn.inputs import (
     StepStopped,
 )
 
+_Facts: TypeAlias = tuple[AnyFact, ...]
 Statement: TypeAlias = tuple[str, tuple[Any, ...], str]
 """SQL, its values, and the code of the fault if it does not change exactly one row."""
 
@@ -92,7 +94,7 @@ class Ledger:
         self._consent_of: dict[str, Consent] = {}
         self._dialogs: set[str] = set()
         self.statements: list[Statement] = []
-        self._by_input: dict[type[Any], Callable[[int, Any], None]] = {
+        self._by_input: dict[type[Any], Callable[[int, Any, _Facts], None]] = {
             StepStarted: self._started,
             StepFinished: self._ended,
             StepFailed: self._ended,
@@ -116,7 +118,7 @@ class Ledger:
         """Remember what was asked before this writer began; its rows are there already."""
         self._starts.update((command.step, command) for command in commands if isinstance(command, StartStep))
 
-    def derive(self, seq: int, item: AnyInput, facts: tuple[AnyFact, ...], commands: tuple[AnyCommand, ...]) -> None:
+    def derive(self, seq: int, item: AnyInput, facts: _Facts, commands: tuple[AnyCommand, ...]) -> None:
         """Collect the statements of one input (number `seq`) and its reaction.
 
         Raises:
@@ -124,7 +126,7 @@ class Ledger:
         """
         handler = self._by_input.get(type(item))
         if handler is not None:
-            handler(seq, item)
+            handler(seq, item, facts)
         for fact in facts:
             if type(fact) is StepUnknown and fact.step in self._open:
                 self._outcome("unknown", seq, self._open[fact.step])
@@ -143,7 +145,7 @@ class Ledger:
     def _outcome(self, state: str, seq: int, operation: str) -> None:
         self._collect(OUTCOME, (state, seq, self._turn, operation), "ledger-mismatch")
 
-    def _started(self, seq: int, item: StepStarted) -> None:
+    def _started(self, seq: int, item: StepStarted, _facts: _Facts) -> None:
         start = self._starts.get(item.step)
         if start is None:
             raise RecordFault("step-not-asked", f"step {item.step} was started and never asked for", turn=self._turn, seq=seq)
@@ -173,12 +175,14 @@ class Ledger:
             detail = f"approval {consent.approval} was used by another operation"
             raise RecordFault("approval-used", detail, turn=self._turn, seq=seq)
 
-    def _ended(self, seq: int, item: StepFinished | StepFailed | StepStopped) -> None:
+    def _ended(self, seq: int, item: StepFinished | StepFailed | StepStopped, facts: _Facts) -> None:
+        if any(type(fact) is StepUnknown and fact.step == item.step for fact in facts):
+            return  # the machine does not believe that it ended: `derive` writes `unknown`
         operation = self._open.pop(item.step, None)
         if operation is not None:
             self._outcome(_OUTCOME_STATES[type(item)], seq, operation)
 
-    def _probed(self, seq: int, item: EffectProbed) -> None:
+    def _probed(self, seq: int, item: EffectProbed, _facts: _Facts) -> None:
         operation = self._open.get(item.step)
         if operation is not None:
             if item.found != "unknown":
@@ -196,17 +200,17 @@ class Ledger:
         )
         self._collect(ASKED, values, "approval-used")
 
-    def _given(self, seq: int, item: ApprovalGiven) -> None:
+    def _given(self, seq: int, item: ApprovalGiven, facts: _Facts) -> None:
         consent = self._consents.get(item.approval)
-        if consent is None or consent.digest != item.digest:
-            return  # the machine refuses it as a value; no row may say that it counts
+        if consent is None or consent.digest != item.digest or _denied(consent.step, facts):
+            return  # the machine refused it as a value (another hash, a stranger); no row may say that it counts
         late = consent.expires > 0 and item.at > consent.expires
         self._answer(seq, item.approval, "expired" if late else "given")
 
-    def _refused(self, seq: int, item: ApprovalRefused) -> None:
+    def _refused(self, seq: int, item: ApprovalRefused, _facts: _Facts) -> None:
         self._answer(seq, item.approval, "refused")
 
-    def _expired(self, seq: int, item: ApprovalExpired) -> None:
+    def _expired(self, seq: int, item: ApprovalExpired, _facts: _Facts) -> None:
         self._answer(seq, item.approval, "expired")
 
     def _answer(self, seq: int, approval: str, state: str) -> None:
@@ -219,13 +223,17 @@ class Ledger:
         consent.state = state
         self._collect(ANSWERED, (state, seq, self._turn, approval), "approval-used")
 
-    def _answered(self, seq: int, item: DialogAnswered) -> None:
+    def _answered(self, seq: int, item: DialogAnswered, _facts: _Facts) -> None:
         self._close_dialog(seq, item.dialog, "answered")
 
-    def _dialog_expired(self, seq: int, item: DialogExpired) -> None:
+    def _dialog_expired(self, seq: int, item: DialogExpired, _facts: _Facts) -> None:
         self._close_dialog(seq, item.dialog, "expired")
 
     def _close_dialog(self, seq: int, dialog: str, state: str) -> None:
         if dialog in self._dialogs:
             self._dialogs.discard(dialog)
             self._collect(DIALOG_ANSWERED, (state, seq, self._turn, dialog), "dialog-answered")
+
+
+def _denied(step: str, facts: _Facts) -> bool:
+    return any(type(fact) is PolicyDecided and fact.step == step and isinstance(fact.verdict, Deny) for fact in facts)
