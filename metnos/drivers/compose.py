@@ -15,6 +15,7 @@ from metnos.text import message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from metnos.cache.model import Miss
     from metnos.sdk import Effect
     from metnos.turn.commands import Compose
     from metnos.turn.state import StepRun, TurnState
@@ -29,11 +30,13 @@ def compose(command: Compose, state: TurnState) -> str:
     return "\n\n".join(filter(None, blocks)) or message("answer.nothing", language)
 
 
-def explain(state: TurnState, outcome: str, language: str) -> str:
+def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = None) -> str:
     """How a turn ended that has no composed answer: the outcome's sentence, then what is known."""
     detail = state.detail or state.code
     blocks = [message(f"outcome.{outcome}", language, detail=detail) if outcome else ""]
     if outcome == "not_understood":
+        if miss is not None:
+            blocks.append(message(f"miss.{miss.reason}", language, detail=miss.detail))
         blocks.append(message("hint.not_understood", language))
     blocks += [_effects(state, language), _failures(state, language)]
     return "\n\n".join(filter(None, blocks))

@@ -83,6 +83,9 @@ class LiveTurn:
         """Forecast verdicts that would ask."""
         self.origins: dict[str, str] = {}
         """Origins of the literals of the plan that was served."""
+        self.miss: Miss | None = None
+        """Why no known plan served."""
+        self.usage: dict[str, int] = {"planning_calls": 0}
         self._writer = writer
         self._ports = ports
         self._grant = grant
@@ -177,6 +180,9 @@ class LiveTurn:
     def feed(self, item: i.AnyInput) -> None:
         """Report one input: the machine reacts, the log takes both, the commands are queued."""
         reaction = self.machine.receive(item)
+        if isinstance(item, i.PlanProposed | i.FillerResolved):
+            for name, count in item.usage.items():
+                self.usage[name] = self.usage.get(name, 0) + count
         durable, anchor = self._durability(item, reaction.commands)
         self._writer.append(item, reaction, durable=durable, anchor=anchor)
         for fact in reaction.facts:
@@ -249,6 +255,7 @@ class LiveTurn:
             self.origins = found.origins
             self.feed(i.PlanFound(at=at, plan=found.plan, source="template", entry=found.entry, origins=found.origins))
         else:
+            self.miss = found
             self.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail))
 
     def _propose(self, command: c.Propose) -> None:

@@ -72,7 +72,7 @@ def _explained(live: LiveTurn, outcome: str) -> str:
     state = live.machine.state
     if not outcome or outcome == "success" or state.data is not None:
         return ""
-    return explain(state, outcome, language_of(state))
+    return explain(state, outcome, language_of(state), live.miss)
 
 
 def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:
@@ -129,6 +129,6 @@ def result_of(live: LiveTurn) -> TurnResult:
         entry=plan.entry if plan is not None else "",
         plan=plan.body if plan is not None else None,
         diagnostics=state.rejected if plan is None else (),
-        usage={"planning_calls": state.proposals},
+        usage=live.usage,
         log_head=live.head.hash if live.head is not None else "",
     )
