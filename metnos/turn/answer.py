@@ -20,12 +20,13 @@ from metnos.turn.commands import Close, Compose, Learn, OpenDialog, ResolveFille
 from metnos.turn.facts import TurnClosed, TurnSuspended
 from metnos.turn.references import consumed_by
 from metnos.turn.scope import Scope
-from metnos.turn.table import tag_of
+from metnos.turn.table import refuse, tag_of
 from metnos.values.resolve import Fault, resolve
 
 if TYPE_CHECKING:
     from metnos.turn.commands import AnyCommand
     from metnos.turn.facts import Outcome
+    from metnos.turn.inputs import AnswerComposed, Input, Learned
     from metnos.turn.state import PlanRun, TurnState
 
 
@@ -33,7 +34,7 @@ def rest(turn: TurnState) -> None:
     """Nothing is left in the queue: go on waiting, suspend, or end the turn."""
     if turn.calls or (turn.open_fillers and not turn.halted):
         turn.phase = "stopping" if turn.cancelling else "running"
-    elif turn.approvals:
+    elif turn.approvals or (turn.dialog is not None and turn.outcome is None):
         suspend(turn)
     elif turn.outcome is None and not turn.halted and isinstance(turn.plan.checked.plan.terminal, Ask | NeedsInputs):
         _open_dialog(turn)
@@ -50,6 +51,14 @@ def ask(turn: TurnState, command: AnyCommand) -> None:
 def open_key(command: AnyCommand) -> str:
     """Tag of the command, and its name where several of a kind may be open."""
     return f"resolve_filler {command.name}" if isinstance(command, ResolveFiller) else tag_of(command)
+
+
+def take(turn: TurnState, item: Input, key: str) -> AnyCommand:
+    """Close the open command `key`, which `item` answers."""
+    command = turn.open.pop(key, None)
+    if command is None:
+        refuse(turn.phase, item, f"no `{key}` is open")
+    return command
 
 
 def suspend(turn: TurnState) -> None:
@@ -166,11 +175,25 @@ def close(turn: TurnState, outcome: Outcome) -> None:
         turn.phase = "learning"
         ask(turn, Learn(plan_digest=turn.plan.checked.digest))
     else:
-        finish(turn)
+        end_log(turn)
 
 
-def finish(turn: TurnState) -> None:
-    """End the log."""
+def answer_composed(turn: TurnState, item: AnswerComposed) -> None:
+    """The driver has put the answer into words."""
+    turn.open.pop("compose", None)
+    turn.answer = item.text
+    assert turn.outcome is not None
+    close(turn, turn.outcome)
+
+
+def learned(turn: TurnState, _item: Learned) -> None:
+    """What could be learnt is kept; nothing else was waited for."""
+    turn.open.pop("learn", None)
+    end_log(turn)
+
+
+def end_log(turn: TurnState) -> None:
+    """Return `Close`, after which nothing may come."""
     assert turn.outcome is not None
     turn.phase = "closed"
     turn.commands.append(Close(outcome=turn.outcome, answer=turn.answer, data=turn.data))

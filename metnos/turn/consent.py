@@ -21,11 +21,11 @@ from metnos.policy.model import Allow, AskUser, Deny, Question, Verdict
 from metnos.turn.commands import AskApproval
 from metnos.turn.facts import PolicyDecided
 from metnos.turn.schedule import halt, held_back
+from metnos.turn.scope import Scope
 from metnos.turn.state import Approval
 from metnos.turn.step import RANK, launch, repeat_of, take_over
-from metnos.values.resolve import Fault, resolve
-from metnos.turn.scope import Scope
 from metnos.values.expressions import DictOf
+from metnos.values.resolve import Fault, resolve
 
 if TYPE_CHECKING:
     from metnos.checks.model import CheckedStep

@@ -19,20 +19,66 @@ from typing import TYPE_CHECKING, Any
 from metnos.checks.model import CheckContext, Checked, PlanSource
 from metnos.plan.parse import to_json
 from metnos.policy.model import Allow, Deny
+from metnos.turn.advance import advance
 from metnos.turn.answer import ask, close, language_of, succeeded
-from metnos.turn.commands import Propose, ResolveFiller
+from metnos.turn.commands import LookUpPlan, Propose, ResolveFiller
 from metnos.turn.consent import forecast
 from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
 from metnos.turn.references import answer_fillers
 from metnos.turn.schedule import queue_ready, wire
 from metnos.turn.state import PlanRun
+from metnos.turn.table import refuse
 
 if TYPE_CHECKING:
     from metnos.plan.diagnostics import Diagnostic
     from metnos.sdk import Failure
+    from metnos.turn.inputs import PlanFound, PlanMissed, PlanProposed, TurnOpened
     from metnos.turn.state import Brought, TurnState
 
 UNKNOWN_TOOL = "unknown-tool"
+
+
+# --- inputs ------------------------------------------------------------------------------------------------------
+
+
+def turn_opened(turn: TurnState, item: TurnOpened) -> None:
+    """The first input: a request to find a plan for, or a plan."""
+    if item.plan is None and item.request is None:
+        refuse(turn.phase, item, "a turn needs a request or a plan")
+    turn.opened = item
+    turn.inputs = dict(item.inputs)
+    if item.request is not None:
+        turn.request = turn.rules.normalise(item.request, item.language)
+    if item.plan is not None:
+        consider(turn, "given", item.plan, item.source, origins=item.origins)
+        advance(turn)
+    elif turn.request is not None:
+        turn.phase = "looking_up"
+        request = turn.request
+        ask(turn, LookUpPlan(request=request.text, language=request.language, normal_form=request.normal_form))
+
+
+def plan_found(turn: TurnState, item: PlanFound) -> None:
+    """A template or the cache has a plan."""
+    turn.open.pop("look_up_plan", None)
+    consider(turn, "found", item.plan, item.source, item.entry, item.origins)
+    advance(turn)
+
+
+def plan_missed(turn: TurnState, _item: PlanMissed) -> None:
+    """Nobody has seen such a request before."""
+    turn.open.pop("look_up_plan", None)
+    propose(turn, "first")
+
+
+def plan_proposed(turn: TurnState, item: PlanProposed) -> None:
+    """A model has written a plan."""
+    turn.open.pop("propose", None)
+    consider(turn, turn.purpose, item.plan, "model")
+    advance(turn)
+
+
+# --- candidates --------------------------------------------------------------------------------------------------
 
 
 def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = None) -> None:
@@ -195,7 +241,7 @@ def _forecast_all(turn: TurnState, plan: PlanRun) -> Deny | None:
 
 def _begin(turn: TurnState, plan: PlanRun) -> None:
     turn.phase = "running"
-    wire(plan)
+    wire(plan, turn.opened.folder)
     fillers = plan.checked.plan.fillers
     if fillers:
         wanted = plan.fillers.keys() | answer_fillers(plan.checked)

@@ -11,7 +11,6 @@ from metnos.checks.model import CheckContext, Checked, Guarded
 from metnos.plan.model import Plan
 from metnos.policy.model import Question, Verdict
 from metnos.request.model import Request
-
 from metnos.turn.commands import AnyCommand
 from metnos.turn.facts import AnyFact
 

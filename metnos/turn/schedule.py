@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from metnos.turn.table import StepState
 
 
-def wire(plan: PlanRun) -> None:
+def wire(plan: PlanRun, folder: str) -> None:
     """Connect each step with the steps and fillers it waits for, and enter what touches the outside on the board."""
     runs = plan.runs
     for run in runs:
@@ -41,7 +41,7 @@ def wire(plan: PlanRun) -> None:
         for run in runs:
             contract = run.step.contract
             fixed = all(resource.arg is None for resource in contract.resources or ())
-            claims = claims_of(contract, {}, "/") if fixed else None
+            claims = claims_of(contract, {}, folder) if fixed else None
             if claims != ():
                 plan.board.place((run.number, 0), claims, run.step.worst_effect != "read")
 
@@ -134,7 +134,7 @@ def enter(turn: TurnState, run: StepRun) -> None:
         return
     board.remove((run.number, 0))
     for call in run.calls:
-        if call.claims != ():
+        if call.claims != () and call.state == "ready":
             board.place(call.order, call.claims, call.effect != "read")
     turn.queue.extend(board.release((run.number, 0)))
 

@@ -76,8 +76,9 @@ def prepare(turn: TurnState, run: StepRun) -> Failure | None:
     run.state = "ready"
     if not run.lifted:
         call = Call(run, 0, run.key, None)
-        run.calls.append(call)
         fault = _resolve(turn, call)
+        if fault is None:
+            run.calls.append(call)
     else:
         fault = _expand(turn, run)
     run.left = sum(call.state == "ready" for call in run.calls)
@@ -115,7 +116,7 @@ def _resolve(turn: TurnState, call: Call) -> Failure | None:
         return failure_of(found)
     args = call.args = found.data
     call.sources = found.sources
-    if not is_literal(step.args):
+    if step.waits or not is_literal(step.args):
         wrong = check_arguments(step.contract, args)
         if wrong is not None:
             return wrong
@@ -166,7 +167,7 @@ def launch(turn: TurnState, call: Call) -> None:
     contract = run.step.contract
     reference = contract.reference
     call.operation = operation_id(
-        turn.opened.turn, turn.plan.checked.digest, run.key, call.item or None, reference, call.digest
+        turn.opened.turn, turn.plan.checked.digest, run.key, call.item, reference, call.digest
     )
     call.start = StartStep(
         step=call.key, operation=call.operation, executor=reference, args=call.args, digest=call.digest,
@@ -289,11 +290,15 @@ def in_doubt(turn: TurnState, call: Call, error: Failure | None) -> None:
     if call.run.step.contract.probe:
         call.state = call.run.state = "unknown"
         turn.probing[call.key] = error
-        turn.commands.append(
-            ProbeEffect(step=call.key, operation=call.operation, executor=call.run.step.contract.reference, args=call.args)
-        )
+        probe(turn, call)
     else:
         give_up(turn, call)
+
+
+def probe(turn: TurnState, call: Call) -> None:
+    """Ask whether `call`'s effect was made."""
+    reference = call.run.step.contract.reference
+    turn.commands.append(ProbeEffect(step=call.key, operation=call.operation, executor=reference, args=call.args))
 
 
 def give_up(turn: TurnState, call: Call) -> None:

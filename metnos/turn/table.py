@@ -3,7 +3,7 @@
 Law:
 
 1. A turn is in one phase. `TURN` says for every phase which inputs may come, which handler of the machine takes
-   each, and the phases it may lead to. What is not in the table is the driver's fault: `ProtocolError`.
+   each (`turn.HANDLERS`), and the phases it may lead to. What is not in the table is the driver's fault: `ProtocolError`.
 2. Every command has exactly one closing input (`CLOSES`), except `Close`, which ends the log. `CommandFailed` may
    close any. What is open at the close lapses (`LAPSES`); steps and probes may not: the machine closes only when
    each of them has been closed.
@@ -15,7 +15,7 @@ Diagrams in `docs/` are drawn from these tables.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, NoReturn
 
 import msgspec
 
@@ -59,7 +59,7 @@ STEP: Final[dict[StepState, tuple[StepState, ...]]] = {
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One transition: the machine's method, and every phase it may end in."""
+    """One transition: the handler's name, and every phase it may end in."""
 
     handler: str
     to: tuple[Phase, ...]
@@ -219,3 +219,8 @@ def row_for(phase: Phase, item: i.Input) -> Row:
         expected = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in TURN[phase])) or "nothing"
         raise ProtocolError(tag_of(item), phase, f"expected {expected}")
     return row
+
+
+def refuse(phase: Phase, item: i.Input, detail: str) -> NoReturn:
+    """Raise the `ProtocolError` for `item`."""
+    raise ProtocolError(tag_of(item), phase, detail)

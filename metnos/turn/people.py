@@ -1,0 +1,114 @@
+"""What people say: approvals, answers to dialogs, and stop.
+
+Law: who is asked and how is not known here; what an answer is bound to is in `turn.consent`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metnos.turn.advance import advance
+from metnos.turn.answer import close, end_log
+from metnos.turn.arguments import check
+from metnos.turn.commands import OpenDialog, StopStep
+from metnos.turn.consent import expired, given, refused
+from metnos.turn.inputs import VirtualInput
+from metnos.turn.planning import propose
+from metnos.turn.schedule import halt
+from metnos.turn.table import refuse
+
+if TYPE_CHECKING:
+    from metnos.turn import inputs as i
+    from metnos.turn.state import Approval, TurnState
+
+ANSWER = "answer"
+"""Name of the input that the answer to an `ask` terminal becomes."""
+
+
+def approval_given(turn: TurnState, item: i.ApprovalGiven) -> None:
+    """Yes."""
+    given(turn, open_approval(turn, item, item.approval), item)
+    advance(turn)
+
+
+def approval_refused(turn: TurnState, item: i.ApprovalRefused) -> None:
+    """No."""
+    refused(turn, open_approval(turn, item, item.approval))
+    advance(turn)
+
+
+def approval_expired(turn: TurnState, item: i.ApprovalExpired) -> None:
+    """Nothing, for too long."""
+    expired(turn, open_approval(turn, item, item.approval))
+    advance(turn)
+
+
+def open_approval(turn: TurnState, item: i.Input, name: str) -> Approval:
+    """The open approval `name`; each is used once."""
+    approval = turn.approvals.get(name)
+    if approval is None:
+        refuse(turn.phase, item, f"no approval {name} is open")
+    return approval
+
+
+def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
+    """The answers become inputs of the turn; what is left is planned anew, what is done stays done."""
+    schemas = answer_schemas(_dialog(turn, item, item.dialog))
+    if item.answers.keys() != schemas.keys():
+        refuse(turn.phase, item, f"the dialog asks for {', '.join(sorted(schemas))}")
+    for name, schema in schemas.items():
+        wrong = check(schema, item.answers[name])
+        if wrong is not None:
+            refuse(turn.phase, item, f"the answer {name} does not fit: {wrong.message}")
+    _close_dialog(turn)
+    for name, schema in schemas.items():
+        turn.inputs[name] = VirtualInput(data=item.answers[name], schema=schema, source="user")
+    propose(turn, "continuation")
+
+
+def dialog_expired(turn: TurnState, item: i.DialogExpired) -> None:
+    """Nobody answered: as with an approval, silence is a person's no."""
+    _dialog(turn, item, item.dialog)
+    _close_dialog(turn)
+    turn.mark("user_aborted", "dialog-expired", item.dialog)
+    close(turn, "user_aborted")
+
+
+def _dialog(turn: TurnState, item: i.Input, name: str) -> OpenDialog:
+    dialog = turn.dialog
+    if dialog is None or dialog.dialog != name:
+        refuse(turn.phase, item, f"no dialog {name} is open")
+    return dialog
+
+
+def _close_dialog(turn: TurnState) -> None:
+    turn.open.pop("open_dialog", None)
+    turn.dialog = None
+
+
+def answer_schemas(dialog: OpenDialog) -> dict[str, dict[str, Any]]:
+    """Name → JSON Schema of what a dialog must be answered with; one name, `answer`, for an `ask`."""
+    if dialog.form:
+        return {name: field["schema"] for name, field in dialog.form.items()}
+    if dialog.choices:
+        return {ANSWER: {"enum": list(dialog.choices)}}
+    return {ANSWER: {"type": "string"}}
+
+
+def cancelled(turn: TurnState, item: i.Cancelled) -> None:
+    """Stop what runs, start nothing, keep what was done. A second stop changes nothing."""
+    if turn.cancelling:
+        return
+    if turn.phase == "learning":
+        end_log(turn)
+        return
+    turn.cancelling = True
+    if turn.phase == "composing":
+        turn.outcome = None
+    turn.mark("cancelled", "cancelled", item.by)
+    if turn.phase not in ("running", "suspended"):
+        close(turn, "cancelled")
+        return
+    halt(turn)
+    turn.commands.extend(StopStep(step=key) for key in turn.calls if key not in turn.probing)
+    advance(turn)
