@@ -14,7 +14,7 @@ Claims of a call only shrink (from everything to what it really names), so what 
 from __future__ import annotations
 
 from posixpath import join, normpath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -44,8 +44,18 @@ def absolute(path: str, folder: str) -> str:
 def default_of(contract: Contract, name: str) -> Any:
     """The default that the contract's schema gives an argument, or None."""
     properties = contract.args.get("properties")
-    schema = properties.get(name) if isinstance(properties, dict) else None
-    return schema.get("default") if isinstance(schema, dict) else None
+    schema = as_object(properties).get(name) if isinstance(properties, dict) else None
+    return as_object(schema).get("default") if isinstance(schema, dict) else None
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """`value`, which was seen to be a JSON object."""
+    return cast("dict[str, Any]", value)
+
+
+def as_list(value: Any) -> list[Any]:
+    """`value`, which was seen to be a JSON list."""
+    return cast("list[Any]", value)
 
 
 def names_in(value: Any) -> list[str] | None:
@@ -53,11 +63,11 @@ def names_in(value: Any) -> list[str] | None:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        path = value.get("path")
+        path = as_object(value).get("path")
         return [path] if isinstance(path, str) else None
     if isinstance(value, list):
         names: list[str] = []
-        for part in value:
+        for part in as_list(value):
             found = None if isinstance(part, list) else names_in(part)
             if found is None:
                 return None
@@ -101,12 +111,12 @@ def _spelled(kind: str, name: str, folder: str) -> str:
 def targets_of(contract: Contract, args: dict[str, Any], folder: str) -> tuple[str, ...]:
     """What a call acts on, as a person is asked about it; paths absolute."""
     roots = {resource.arg for resource in contract.resources or () if resource.kind == "root"}
-    targets: list[str] = []
-    for name in contract.targets:
-        value = args.get(name)
-        for found in names_in(value) or ([] if value is None else [str(value)]):
-            targets.append(absolute(found, folder) if name in roots else found)
-    return tuple(targets)
+    return tuple(
+        absolute(found, folder) if name in roots else found
+        for name in contract.targets
+        if (value := args.get(name)) is not None
+        for found in names_in(value) or (str(value),)
+    )
 
 
 class Board:

@@ -23,7 +23,7 @@ from metnos.turn.facts import PolicyDecided
 from metnos.turn.schedule import halt, held_back
 from metnos.turn.scope import Scope
 from metnos.turn.state import Approval
-from metnos.turn.step import RANK, launch, repeat_of, take_over
+from metnos.turn.step import RANK, launch, repeat_of, take_over, worst
 from metnos.values.expressions import DictOf
 from metnos.values.resolve import Fault, resolve
 
@@ -39,29 +39,30 @@ ALLOW: Final = Allow()
 
 def clear(turn: TurnState, run: StepRun) -> None:
     """The calls of `run` are resolved: if nothing earlier is in the way, ask policy and start them."""
-    calls = [call for call in run.calls if call.state == "ready"]
-    if held_back(turn, run, (run.number, 0), calls):
+    calls = [call for call in run.calls if call.state == "ready"] if run.lifted else run.calls
+    if turn.plan.board is not None and held_back(turn, run, (run.number, 0), calls):
         return
     if len(turn.plans) > 1:
         calls = [call for call in calls if not _is_repeat(turn, call)]
     if not calls:
         return
-    if run.step.contract.per_entry_approval and run.lifted:
-        groups = [[call] for call in calls]
-    else:
-        groups = [calls]
-    verdicts = [decide(turn, group) for group in groups]
-    denied = next((verdict for verdict in verdicts if isinstance(verdict, Deny)), None)
-    for group, verdict in zip(groups, verdicts, strict=True):
-        _record(turn, group, verdict)
-        if isinstance(verdict, AskUser) and denied is None:
-            _ask(turn, group, verdict)
+    groups = [[call] for call in calls] if run.lifted and run.step.contract.per_entry_approval else [calls]
+    decided = [(group, decide(turn, group)) for group in groups]
+    denied = None
+    for group, verdict in decided:
+        for call in group:
+            turn.facts.append(PolicyDecided(step=call.key, verdict=verdict, digest=call.digest))
+        if type(verdict) is Deny and denied is None:
+            denied = verdict
     if denied is not None:
         turn.mark("policy_denied", "policy-denied", denied.reason)
         halt(turn)
         return
-    for group, verdict in zip(groups, verdicts, strict=True):
-        if isinstance(verdict, Allow):
+    for group, verdict in decided:
+        if isinstance(verdict, AskUser):
+            _ask(turn, group, verdict)
+    for group, verdict in decided:
+        if type(verdict) is Allow:
             for call in group:
                 launch(turn, call)
 
@@ -80,12 +81,12 @@ def decide(turn: TurnState, calls: list[Call]) -> Verdict:
     """Policy's binding verdict on `calls`, which belong to one step."""
     step = calls[0].run.step
     contract = step.contract
-    effect = calls[0].effect if len(calls) == 1 else max((call.effect for call in calls), key=RANK.__getitem__)
+    effect = calls[0].effect if len(calls) == 1 else worst([call.effect for call in calls])
     untrusted = _untrusted(turn, calls) if contract.trusted else ()
     targets = targets_of_all(calls) if contract.targets else ()
     if targets or untrusted:
         return turn.rules.policy(_question(turn, step, effect, targets, len(calls), untrusted))
-    key = (contract.reference, effect, len(calls))
+    key = (calls[0].run.reference, effect, len(calls))
     verdict = turn.verdicts.get(key)
     if verdict is None:
         verdict = turn.verdicts[key] = turn.rules.policy(_question(turn, step, effect, (), len(calls), ()))
@@ -101,12 +102,9 @@ def forecast(turn: TurnState, step: CheckedStep) -> Verdict:
         return verdict
     verdict = turn.rules.policy(_question(turn, step, effect, (), 1, (), forecast=True))
     if isinstance(verdict, Deny):
-        weaker = {rule.effect for rule in step.contract.effects if RANK[rule.effect] < RANK[effect]}
-        for other in sorted(weaker, key=RANK.__getitem__, reverse=True):
-            milder = turn.rules.policy(_question(turn, step, other, (), 1, (), forecast=True))
-            if not isinstance(milder, Deny):
-                verdict = milder
-                break
+        for rule in step.contract.effects:
+            if RANK[rule.effect] < RANK[effect] and isinstance(verdict, Deny):
+                verdict = turn.rules.policy(_question(turn, step, rule.effect, (), 1, (), forecast=True))
     turn.verdicts[key] = verdict
     return verdict
 
@@ -143,11 +141,6 @@ def _untrusted(turn: TurnState, calls: list[Call]) -> tuple[tuple[str, str], ...
     return tuple(sorted(found))
 
 
-def _record(turn: TurnState, calls: list[Call], verdict: Verdict) -> None:
-    for call in calls:
-        turn.facts.append(PolicyDecided(step=call.key, verdict=verdict, digest=call.digest))
-
-
 # --- a person ----------------------------------------------------------------------------------------------------
 
 
@@ -162,7 +155,7 @@ def _ask(turn: TurnState, calls: list[Call], verdict: AskUser) -> None:
         approval=f"{turn.opened.turn}.{step}",
         step=step,
         executor=contract.reference,
-        action=max((call.effect for call in calls), key=RANK.__getitem__),
+        action=worst([call.effect for call in calls]),
         reason=verdict.reason,
         digest=approval_hash(
             owner=turn.opened.owner, turn=turn.opened.turn, plan_digest=turn.plan.checked.digest, step=step,

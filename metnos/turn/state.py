@@ -71,7 +71,7 @@ class StepRun:
     """One step of the accepted plan, on its way."""
 
     __slots__ = (
-        "calls", "dependents", "error", "fillers", "key", "left", "lifted", "missing", "number", "reason", "sources",
+        "calls", "dependents", "error", "fillers", "key", "left", "lifted", "missing", "number", "reason", "reference", "sources",
         "state", "step", "value", "warnings",
     )
 
@@ -80,6 +80,8 @@ class StepRun:
         """`plan.step`."""
         self.number = step.number
         self.step = step
+        self.reference = step.contract.reference
+        """`name@version` of its executor."""
         self.lifted = step.for_each is not None
         self.state: StepState = "waiting"
         self.missing = 0

@@ -18,7 +18,7 @@ from metnos.plan.digests import operation_id
 from metnos.plan.jsondata import MAX_RESULT_BYTES, JSONFault, digest
 from metnos.sdk import EFFECT_CLASSES, EffectClass, Failure
 from metnos.turn.arguments import check_arguments
-from metnos.turn.claims import claims_of, default_of, targets_of
+from metnos.turn.claims import as_list, as_object, claims_of, default_of, targets_of
 from metnos.turn.commands import ProbeEffect, StartStep
 from metnos.turn.facts import StepSkipped, StepUnknown
 from metnos.turn.references import is_literal
@@ -52,9 +52,9 @@ def why_not(turn: TurnState, run: StepRun) -> str | None:
             return f"blocked_by {looked_at.key}"
         if bool(collection(looked_at)) != step.when.nonempty:
             return "when"
-    for number in sorted(step.needs):
-        if runs[number - 1].value is None:
-            return f"blocked_by {runs[number - 1].key}"
+    blocked = [number for number in step.needs if runs[number - 1].value is None]
+    if blocked:
+        return f"blocked_by {runs[min(blocked) - 1].key}"
     for name in run.fillers:
         if name not in turn.fillers:
             return f"blocked_by FILLER:{name}"
@@ -68,20 +68,21 @@ def collection(run: StepRun) -> Any:
     data = run.value.data
     produces = run.step.contract.produces
     name = "entries" if run.lifted or produces is None else produces.field
-    return data.get(name) if isinstance(data, dict) else data
+    return as_object(data).get(name) if isinstance(data, dict) else data
 
 
 def prepare(turn: TurnState, run: StepRun) -> Failure | None:
     """Resolve every call of `run`: arguments, digest, effect class, targets, claims."""
     run.state = "ready"
-    if not run.lifted:
-        call = Call(run, 0, run.key, None)
-        fault = _resolve(turn, call)
-        if fault is None:
-            run.calls.append(call)
-    else:
+    if run.lifted:
         fault = _expand(turn, run)
-    run.left = sum(call.state == "ready" for call in run.calls)
+        run.left = sum(call.state == "ready" for call in run.calls)
+        return fault
+    call = Call(run, 0, run.key, None)
+    fault = _resolve(turn, call)
+    if fault is None:
+        run.calls.append(call)
+        run.left = 1
     return fault
 
 
@@ -90,9 +91,9 @@ def _expand(turn: TurnState, run: StepRun) -> Failure | None:
     found = resolve(run.step.for_each, Scope(turn))
     if isinstance(found, Fault):
         return failure_of(found)
-    items = found.data
-    if not isinstance(items, list):
+    if type(found.data) is not list:
         return Failure(cls="data", code="value-type", where="/for_each", message="for_each needs a list")
+    items = as_list(found.data)
     if len(items) > MAX_ITEMS:
         return Failure(cls="oversize", code="too-many-items", message=f"{len(items)} items, at most {MAX_ITEMS}")
     run.sources = found.sources
@@ -143,6 +144,15 @@ def effect_of(contract: Contract, args: dict[str, Any]) -> EffectClass:
     return "execute"
 
 
+def worst(effects: list[EffectClass]) -> EffectClass:
+    """The strongest of `effects`."""
+    found = effects[0]
+    for effect in effects:
+        if RANK[effect] > RANK[found]:
+            found = effect
+    return found
+
+
 def failure_of(fault: Fault) -> Failure:
     """A fault of resolution as a step's failure."""
     message = f"found {fault.found}, expected {fault.expected}"
@@ -157,7 +167,7 @@ def launch(turn: TurnState, call: Call) -> None:
     run = call.run
     if turn.halted or call.state not in ("ready", "asking"):
         return
-    if run.lifted and held_back(turn, call, call.order, (call,)):
+    if run.lifted and turn.plan.board is not None and held_back(turn, call, call.order, (call,)):
         return
     if turn.started >= turn.opened.budget.steps:
         turn.mark("timeout_steps", "step-budget", call.key)
@@ -165,7 +175,7 @@ def launch(turn: TurnState, call: Call) -> None:
         return
     turn.started += 1
     contract = run.step.contract
-    reference = contract.reference
+    reference = run.reference
     call.operation = operation_id(
         turn.opened.turn, turn.plan.checked.digest, run.key, call.item, reference, call.digest
     )
@@ -190,7 +200,7 @@ def repeat_of(turn: TurnState, call: Call) -> Call | None:
     """The call of an earlier plan of this turn that did the same effect with the same arguments."""
     if len(turn.plans) < 2 or call.effect == "read":
         return None
-    found = turn.done.get((call.run.step.contract.reference, call.digest))
+    found = turn.done.get((call.run.reference, call.digest))
     return None if found is None or found.run in turn.plan.runs else found
 
 
@@ -210,7 +220,7 @@ def finish(turn: TurnState, call: Call, data: Any, sources: tuple[str, ...], eff
     call.value = Value(data, call.sources.union(sources))
     call.effects = effects
     if call.effect != "read":
-        turn.done[call.run.step.contract.reference, call.digest] = call
+        turn.done[call.run.reference, call.digest] = call
     end(turn, call, "done")
 
 
@@ -272,7 +282,7 @@ def _entries(run: StepRun, done: list[Call]) -> list[Any]:
     results = [call.value.data for call in done if call.value is not None]
     if produces is None or not produces.many:
         return results
-    return [entry for data in results if isinstance(data, dict) for entry in data.get(produces.field) or ()]
+    return [entry for data in results if isinstance(data, dict) for entry in as_object(data).get(produces.field) or ()]
 
 
 # --- when nobody knows -----------------------------------------------------------------------------------------
@@ -297,7 +307,7 @@ def in_doubt(turn: TurnState, call: Call, error: Failure | None) -> None:
 
 def probe(turn: TurnState, call: Call) -> None:
     """Ask whether `call`'s effect was made."""
-    reference = call.run.step.contract.reference
+    reference = call.run.reference
     turn.commands.append(ProbeEffect(step=call.key, operation=call.operation, executor=reference, args=call.args))
 
 
