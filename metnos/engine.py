@@ -17,7 +17,7 @@ Cancelling a task that awaits `run` cancels its turn: running steps are stopped 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from metnos.context import OwnerContext
 from metnos.drivers import assembly
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
     from metnos.execute.runner import Runners
     from metnos.plan.jsondata import JSON
-    from metnos.record.reading import TurnSummary, TurnView
+    from metnos.record.reading import TurnView
     from metnos.record.replay import ReplayResult
-    from metnos.record.store import Journal, Verified
+    from metnos.record.store import Journal, TurnSummary, Verified
     from metnos.turn.rules import Rules
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Allow what only creates; changing and deleting still ask.")
 @click.option("--plan", "with_plan", is_flag=True, help="Show the plan beside the answer.")
 def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) -> int:
-    """Do what one sentence says, and show the answer.
+    r"""Do what one sentence says, and show the answer.
 
     \b
     metnos ask "the five largest files here, as a table"
@@ -28,9 +28,12 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) 
 
     output = desk.output
     consent = TerminalConsent(desk.language) if output.interactive else None
-    with desk.engine(
-        approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
-    ) as engine, engine.interruptible():
+    with (
+        desk.engine(
+            approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
+        ) as engine,
+        engine.interruptible(),
+    ):
         result = engine.run_sync(" ".join(words), assume_yes=yes)
         return finish(output, result, with_plan=with_plan)
 

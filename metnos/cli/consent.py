@@ -15,7 +15,7 @@ import click
 from metnos.text import message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from metnos.turn.commands import AskApproval, OpenDialog
 
@@ -59,7 +59,7 @@ class TerminalConsent:
 
 
 @contextmanager
-def _prompting() -> Iterator[None]:
+def _prompting() -> Generator[None]:
     """While a prompt waits, Ctrl-C must end it at once instead of only being noted."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -35,17 +35,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyGroup(click.Group):
     """Commands by table: listed without being imported."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(import_module(module), f"{cmd_name}_command")
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
@@ -56,8 +56,13 @@ class LazyGroup(click.Group):
     epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in exits.MEANINGS.items()) + ".",
 )
 @click.option("--home", type=click.Path(file_okay=False), help="Folder of logs, keys and settings (METNOS_HOME).")
-@click.option("--root", "roots", multiple=True, type=click.Path(file_okay=False),
-              help="A folder that may be used beside the current one; repeatable.")
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    type=click.Path(file_okay=False),
+    help="A folder that may be used beside the current one; repeatable.",
+)
 @click.option("--lang", "language", type=click.Choice(["en", "it"]), help="Language of request and answer.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout, nothing else.")
 @click.version_option(package_name="metnos")
@@ -86,7 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(exits.OK) from None
     except Fault as fault:
         output.fail(fault)
-    except Exception as fault:  # the one place where a fault that nobody foresaw becomes a sentence
+    except Exception as fault:  # noqa: BLE001 - the one place where a fault that nobody foresaw becomes a sentence
         output.fail(_known(fault))
     raise SystemExit(status if isinstance(status, int) else exits.OK)
 
@@ -106,8 +111,9 @@ def _known(fault: Exception) -> Fault:
         where, hint = str(getattr(fault, "where", "")), str(getattr(fault, "hint", ""))
         return Fault(code, message, where=where, hint=hint, status=exit_of_code(code))
     if isinstance(fault, OSError):
-        return Fault("environment", fault.strerror or str(fault), where=str(fault.filename or ""),
-                     status=exits.ENVIRONMENT)
+        return Fault(
+            "environment", fault.strerror or str(fault), where=str(fault.filename or ""), status=exits.ENVIRONMENT
+        )
     raise fault
 
 

@@ -6,12 +6,14 @@ Law: a command never reads the environment; `Desk` hands it an engine and an out
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from metnos.cli.output import Output
+from metnos.cli import exits
+from metnos.cli.output import Fault, Output
 
 if TYPE_CHECKING:
     from metnos.engine import Engine
@@ -46,7 +48,13 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
         @click.pass_obj
         @functools.wraps(function)
         def run(
-            above: dict[str, Any], /, *, home: str | None, roots: tuple[str, ...], language: str | None, as_json: bool,
+            above: dict[str, Any],
+            /,
+            *,
+            home: str | None,
+            roots: tuple[str, ...],
+            language: str | None,
+            as_json: bool,
             **rest: Any,
         ) -> Any:
             desk = Desk(
@@ -60,3 +68,21 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
         return click.command(**settings)(run)
 
     return wrap
+
+
+def read_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`NAME=VALUE` options as values: JSON where it is JSON, else text.
+
+    Raises:
+        Fault: One of them has no `=` or no name.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, found, text = pair.partition("=")
+        if not found or not name:
+            raise Fault("usage", f"{pair!r} is not NAME=VALUE", status=exits.USAGE)
+        try:
+            values[name] = json.loads(text)
+        except ValueError:
+            values[name] = text
+    return values

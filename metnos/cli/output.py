@@ -72,8 +72,10 @@ class Output:
     def note(self, text: str) -> None:
         """A line for the person, beside the answer; silent with `--json`."""
         if not self.json:
-            click.echo(click.style(text, dim=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text,
-                       err=True)
+            click.echo(
+                click.style(text, dim=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text,
+                err=True,
+            )
 
     def diagnostics(self, faults: Iterable[Diagnostic]) -> None:
         """Each fault on stderr: place, code, found, expected, hint."""

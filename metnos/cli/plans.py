@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from metnos.cli import exits
-from metnos.cli.options import Desk, command
+from metnos.cli.options import Desk, command, read_pairs
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
 
 
-def read_plan_file(path: str) -> bytes | str:
+def read_plan_file(path: str) -> bytes:
     """The bytes of a plan file; `-` is stdin. A file in line notation (not starting with `{`) is text.
 
     Raises:
         Fault: it cannot be read.
     """
     try:
-        data = click.get_binary_stream("stdin").read() if path == "-" else Path(path).read_bytes()
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as fault:
         raise Fault("unreadable-plan", fault.strerror or str(fault), where=path, status=exits.USAGE) from fault
     return data
@@ -46,19 +45,6 @@ def check_command(desk: Desk, file: str) -> int:
     return exits.OK if checked.ok else exits.NOT_OK
 
 
-def _inputs(pairs: tuple[str, ...]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        name, found, text = pair.partition("=")
-        if not found or not name:
-            raise Fault("usage", f"{pair!r} is not NAME=VALUE", status=exits.USAGE)
-        try:
-            values[name] = json.loads(text)
-        except ValueError:
-            values[name] = text
-    return values
-
-
 @command()
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--input", "pairs", multiple=True, metavar="NAME=VALUE", help="A value for ${INPUT:NAME}; JSON or text.")
@@ -70,8 +56,11 @@ def run_command(desk: Desk, file: str, pairs: tuple[str, ...], yes: bool) -> int
     data = read_plan_file(file)
     output = desk.output
     consent = TerminalConsent(desk.language) if output.interactive else None
-    with desk.engine(
-        approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
-    ) as engine, engine.interruptible():
-        result = engine.run_sync(plan=data, inputs=_inputs(pairs), assume_yes=yes)
+    with (
+        desk.engine(
+            approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
+        ) as engine,
+        engine.interruptible(),
+    ):
+        result = engine.run_sync(plan=data, inputs=read_pairs(pairs), assume_yes=yes)
         return finish(output, result)

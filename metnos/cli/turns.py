@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from metnos.cli import exits
-from metnos.cli.options import Desk, command
+from metnos.cli.options import Desk, command, read_pairs
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
 
 if TYPE_CHECKING:
     from metnos.cli.output import Output
+    from metnos.record.reading import TurnView
+    from metnos.record.store import TurnSummary
 
 REPLAY_EXITS: dict[str, int] = {"identical": exits.OK, "diverged": exits.NOT_OK, "broken": exits.TRUST}
-
-
-def _answers(pairs: tuple[str, ...]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        name, found, text = pair.partition("=")
-        if not found:
-            raise Fault("usage", f"{pair!r} is not NAME=VALUE", status=exits.USAGE)
-        try:
-            values[name] = json.loads(text)
-        except ValueError:
-            values[name] = text
-    return values
 
 
 @command()
@@ -45,12 +33,13 @@ def resume_command(
 
     output = desk.output
     consent = TerminalConsent(desk.language) if output.interactive and not (approved or denied or pairs) else None
-    with desk.engine(
-        approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
-    ) as engine, engine.interruptible():
-        result = engine.resume_sync(
-            engine.find_turn(turn), approve=approved, deny=denied, answers=_answers(pairs)
-        )
+    with (
+        desk.engine(
+            approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
+        ) as engine,
+        engine.interruptible(),
+    ):
+        result = engine.resume_sync(engine.find_turn(turn), approve=approved, deny=denied, answers=read_pairs(pairs))
         return finish(output, result)
 
 
@@ -69,7 +58,7 @@ def log_command(desk: Desk, turn: str | None, verify: bool, limit: int) -> int:
         if not held.ok:
             raise Fault(held.code, held.detail, where=f"{name} record {held.seq}", status=exits.TRUST)
         if verify:
-            return _whole(output, desk.language, held)
+            return _whole(desk, engine.read_turn(name))
         view = engine.read_turn(name)
     if output.json:
         output.data(view)
@@ -78,35 +67,44 @@ def log_command(desk: Desk, turn: str | None, verify: bool, limit: int) -> int:
     return exits.OK
 
 
-def _whole(output: Output, language: str | None, held: Any) -> int:
-    if output.json:
-        output.data(held)
+def _whole(desk: Desk, view: TurnView) -> int:
+    if desk.output.json:
+        desk.output.data({"ok": True, "turn": view.turn, "records": view.records, "head": view.head})
     else:
-        output.line(message("log.whole", language, records=held.seq, head=held.head))
+        head = view.head.hash if view.head is not None else "-"
+        desk.output.line(message("log.whole", desk.language, records=view.records, head=head))
     return exits.OK
 
 
-def _list(desk: Desk, turns: Any) -> int:
+def _list(desk: Desk, turns: tuple[TurnSummary, ...]) -> int:
     output = desk.output
     if output.json:
         output.data({"turns": turns})
     elif not turns:
         output.line(message("log.none", desk.language))
-    else:
-        for one in turns:
-            output.line(f"{one.turn}  {one.at}  {one.outcome or one.status:14}  {one.request or one.mode}")
+    for one in () if output.json else turns:
+        output.line(f"{one.turn}  {one.outcome or one.status:14}  {one.request or one.mode}")
     return exits.OK
 
 
-def _show(output: Output, view: Any) -> None:
-    for name in ("turn", "at", "channel", "language", "request", "source", "entry", "outcome", "detail"):
-        value = getattr(view, name, None)
+SHOWN = ("turn", "status", "outcome", "code", "detail", "owner", "channel", "request", "plan_source", "entry")
+
+
+def _show(output: Output, view: TurnView) -> None:
+    for name in SHOWN:
+        value = getattr(view, name)
         if value:
-            output.line(f"{name:10} {value}")
+            output.line(f"{name:12} {value}")
     for step in view.steps:
-        output.line(f"step       {step.step} {step.tool} {step.state} {step.detail}".rstrip())
+        took = f"{step.took_us / 1000:.1f} ms" if step.took_us else ""
+        why = step.reason or (step.error or {}).get("code", "")
+        output.line(f"{'step':12} {step.step} {step.tool} {step.state} {took} {why}".rstrip())
+    for approval in view.approvals:
+        output.line(f"{'approval':12} {approval.approval} {approval.state} {approval.by}".rstrip())
     for effect in view.effects:
-        output.line(f"effect     {effect.cls} {effect.target}")
+        output.line(f"{'effect':12} {effect.get('class')} {effect.get('target')}")
+    if view.head is not None:
+        output.line(f"{'head':12} {view.head.hash} (record {view.head.seq})")
     if view.answer:
         output.line("")
         output.text(view.answer)
@@ -123,7 +121,9 @@ def replay_command(desk: Desk, turn: str) -> int:
         output.data(result)
         return REPLAY_EXITS[result.status]
     key = f"replay.{result.status}"
-    output.line(message(key, desk.language, records=result.seq, seq=result.seq, kind=result.kind, detail=result.detail))
+    output.line(
+        message(key, desk.language, records=result.records, seq=result.seq, kind=result.kind, detail=result.detail)
+    )
     if result.status == "diverged":
         output.line(f"    recorded: {result.recorded}")
         output.line(f"    computed: {result.computed}")

@@ -60,7 +60,9 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
     for need in result.needs:
         key = "hint.suspended" if need.kind == "approval" else "hint.suspended_dialog"
         what = ", ".join(need.targets) or need.question
-        click.echo(f"{message(f'action.{need.action}', output.language) if need.action else ''} {what}".strip(), err=True)
+        click.echo(
+            f"{message(f'action.{need.action}', output.language) if need.action else ''} {what}".strip(), err=True
+        )
         click.echo(message(key, output.language, turn=result.turn, id=need.id), err=True)
     output.note(f"turn {result.turn}")
     return exits.BY_OUTCOME[result.outcome]

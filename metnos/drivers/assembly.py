@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from metnos.cache.templates import TemplateLibrary
     from metnos.contracts.catalog import Catalog, HostExecutor
@@ -44,7 +44,7 @@ class Interrupts:
         self._turns: list[LiveTurn] = []
 
     @contextmanager
-    def watching(self, turn: LiveTurn) -> Iterator[None]:
+    def watching(self, turn: LiveTurn) -> Generator[None]:
         """`turn` is cancelled if an interrupt comes meanwhile."""
         with self._lock:
             self._turns.append(turn)
@@ -55,7 +55,7 @@ class Interrupts:
                 self._turns.remove(turn)
 
     @contextmanager
-    def caught(self) -> Iterator[None]:
+    def caught(self) -> Generator[None]:
         """While inside, the first SIGINT cancels the turns under way, and a second one raises `KeyboardInterrupt`."""
         if threading.current_thread() is not threading.main_thread():
             yield

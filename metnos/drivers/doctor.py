@@ -16,7 +16,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from metnos.engine import Engine
+    from metnos.drivers.parts import Parts
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,12 +28,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hint: str = ""
 
 
-def examine(engine: Engine) -> list[Finding]:
+def examine(engine: Parts) -> list[Finding]:
     """Look at everything; a check that cannot be made is itself a finding."""
     return [finding for check in CHECKS for finding in _guarded(check, engine)]
 
 
-def _guarded(check: Callable[[Engine], Iterator[Finding]], engine: Engine) -> list[Finding]:
+def _guarded(check: Callable[[Parts], Iterator[Finding]], engine: Parts) -> list[Finding]:
     try:
         return list(check(engine))
     except Exception as fault:  # noqa: BLE001 - a doctor that dies of the illness is of no use
@@ -41,45 +41,49 @@ def _guarded(check: Callable[[Engine], Iterator[Finding]], engine: Engine) -> li
         return [Finding(name=name, ok=False, found=f"{type(fault).__name__}: {fault}", hint=getattr(fault, "hint", ""))]
 
 
-def _python(_engine: Engine) -> Iterator[Finding]:
+def _python(_engine: Parts) -> Iterator[Finding]:
     yield Finding(
         name="python", ok=sys.version_info >= (3, 11), found=platform.python_version(), hint="Python 3.11 or newer"
     )
 
 
-def _sqlite(engine: Engine) -> Iterator[Finding]:
-    from metnos.record.connection import sqlite_version
+def _sqlite(engine: Parts) -> Iterator[Finding]:
+    from metnos.record.sqlite import SqliteJournal
 
-    version = sqlite_version()
-    mode = getattr(getattr(engine.journal, "mode", None), "journal", "wal")
+    if not isinstance(engine.journal, SqliteJournal):
+        return
+    mode = engine.journal.mode
     yield Finding(
-        name="sqlite", ok=mode == "wal", found=f"{version}, journal {mode}",
+        name="sqlite",
+        ok=mode.journal == "wal",
+        found=f"{mode.library}, journal {mode.journal}",
         hint="install the pysqlite3 wheel: this SQLite can lose committed writes in WAL mode",
     )
 
 
-def _home(engine: Engine) -> Iterator[Finding]:
+def _home(engine: Parts) -> Iterator[Finding]:
     home = engine.settings.home
     mode = stat.S_IMODE(home.stat().st_mode) if home.is_dir() else 0o700
-    yield Finding(
-        name="home", ok=not mode & 0o077, found=f"{home} ({mode:04o})", hint=f"chmod 700 {home}"
-    )
+    yield Finding(name="home", ok=not mode & 0o077, found=f"{home} ({mode:04o})", hint=f"chmod 700 {home}")
     yield Finding(name="home-writable", ok=os.access(home, os.W_OK), found=str(home), hint="set METNOS_HOME")
 
 
-def _roots(engine: Engine) -> Iterator[Finding]:
+def _roots(engine: Parts) -> Iterator[Finding]:
     roots = ", ".join(map(str, engine.settings.roots)) or "none"
     yield Finding(
-        name="roots", ok=bool(engine.settings.roots), found=roots,
+        name="roots",
+        ok=bool(engine.settings.roots),
+        found=roots,
         hint="neither `/` nor the home folder is granted by default: name one with --root DIR",
     )
 
 
-def _catalog(engine: Engine) -> Iterator[Finding]:
+def _catalog(engine: Parts) -> Iterator[Finding]:
     catalog = engine.catalog
     refused = "; ".join(f"{one.name}: {one.diagnostic.code}" for one in catalog.refused)
     yield Finding(
-        name="catalog", ok=bool(catalog.names()) and not refused,
+        name="catalog",
+        ok=bool(catalog.names()) and not refused,
         found=f"{len(catalog.names())} tools admitted" + (f", refused: {refused}" if refused else ""),
         hint=f"no signed catalog in {engine.settings.catalog}: run `make install` in a checkout, or reinstall",
     )
@@ -87,21 +91,29 @@ def _catalog(engine: Engine) -> Iterator[Finding]:
     yield Finding(name="plans", ok=plans > 0, found=f"{plans} signed templates", hint="reinstall")
 
 
-def _files(_engine: Engine) -> Iterator[Finding]:
+def _files(_engine: Parts) -> Iterator[Finding]:
     from metnos.execute.roots import opening_method
 
     method = opening_method()
     yield Finding(
-        name="files", ok=True, found=f"opened by {method}",
+        name="files",
+        ok=True,
+        found=f"opened by {method}",
         hint="openat2 is missing here; the slower fallback refuses the same escapes",
     )
 
 
-def _workers(engine: Engine) -> Iterator[Finding]:
+def _workers(engine: Parts) -> Iterator[Finding]:
     took = engine.runners.try_worker()
     yield Finding(name="workers", ok=True, found=f"a worker starts in {took * 1000:.0f} ms")
 
 
-CHECKS: tuple[Callable[[Engine], Iterator[Finding]], ...] = (
-    _python, _sqlite, _home, _roots, _catalog, _files, _workers
+CHECKS: tuple[Callable[[Parts], Iterator[Finding]], ...] = (
+    _python,
+    _sqlite,
+    _home,
+    _roots,
+    _catalog,
+    _files,
+    _workers,
 )

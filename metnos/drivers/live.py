@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import msgspec
 
+from metnos.cache.model import Match
 from metnos.drivers.ports import (
     Answer,
     Approve,
@@ -31,7 +32,6 @@ from metnos.drivers.ports import (
     no_boundary,
     no_progress,
 )
-from metnos.cache.model import Match
 from metnos.policy.model import Allow
 from metnos.sdk import Failure
 from metnos.turn import commands as c
@@ -265,7 +265,7 @@ class LiveTurn:
         candidates = tuple(filter(None, (self._catalog.get(name) for name in self._catalog.names())))
         try:
             plan = self._ports.proposer(command, candidates)
-        except Exception as fault:  # the proposer is the host's code: whatever it raises is its failure, not ours
+        except Exception as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
             self._command_failed(command, _fault_of(fault))
             return
         if inspect.isawaitable(plan):
@@ -279,7 +279,9 @@ class LiveTurn:
 
     def _without_model(self, command: c.AnyCommand) -> None:
         error = Failure(
-            cls="unavailable", code="no-model", message="no model is configured",
+            cls="unavailable",
+            code="no-model",
+            message="no model is configured",
             hint="ask in the words of `metnos examples`, or run a plan of your own with `metnos run FILE`",
         )
         self._command_failed(command, error)
@@ -387,7 +389,7 @@ class LiveTurn:
     async def _port_task(self, command: c.AnyCommand, awaited: Awaitable[Any]) -> None:
         try:
             value = await awaited
-        except Exception as fault:
+        except Exception as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
             self._command_failed(command, _fault_of(fault))
             return
         if isinstance(command, c.AskApproval):

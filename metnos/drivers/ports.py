@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Clock: TypeAlias = "Callable[[], int]"
 """µs since 1970-01-01 UTC."""
-Approve: TypeAlias = "Callable[[AskApproval], bool | None | Awaitable[bool | None]]"
+Approve: TypeAlias = "Callable[[AskApproval], bool | Awaitable[bool | None] | None]"
 """True: allowed, False: refused, None: nobody can say now (the turn suspends)."""
 Answer: TypeAlias = "Callable[[OpenDialog], dict[str, Any] | None]"
 Proposer: TypeAlias = "Callable[[Propose, tuple[Contract, ...]], dict[str, Any] | Awaitable[dict[str, Any]]]"

@@ -63,8 +63,8 @@ def make_rules(catalog: Catalog) -> Rules:
     """The shipped rules over `catalog`."""
     from metnos.checks.guards import guard
     from metnos.checks.validator import Validator
-    from metnos.policy.decide import decide
     from metnos.policy.approval import policy_digest
+    from metnos.policy.decide import decide
     from metnos.request.understand import understand
 
     validator = Validator(catalog)

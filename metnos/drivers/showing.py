@@ -6,7 +6,7 @@ Markdown, so that a terminal, a chat and a file can each render it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from metnos.text import message
 
@@ -20,15 +20,16 @@ HIDDEN_FIELDS = frozenset({"path_bytes"})
 def show_data(data: Any, language: str) -> str:
     """Markdown for one step's `data`: its text, its entries as a table, or its fields line by line."""
     if isinstance(data, dict):
-        text = data.get("text")
+        record = cast("dict[str, Any]", data)
+        text = record.get("text")
         if isinstance(text, str):
             return _clip(text)
-        entries = data.get("entries")
+        entries = record.get("entries")
         if isinstance(entries, list):
-            return _show_entries(entries, language)
-        return "\n".join(f"{name}: {cell(value)}" for name, value in data.items() if value is not None)
+            return _show_entries(cast("list[Any]", entries), language)
+        return "\n".join(f"{name}: {cell(value)}" for name, value in record.items() if value is not None)
     if isinstance(data, list):
-        return _show_entries(data, language)
+        return _show_entries(cast("list[Any]", data), language)
     return _clip(cell(data))
 
 
@@ -69,8 +70,9 @@ def _show_entries(entries: list[Any], language: str) -> str:
         if all(isinstance(entry.get("text"), str) for entry in shown):
             body = "\n\n".join(_titled(entry) for entry in shown)
         else:
-            columns = [name for name in dict.fromkeys(name for entry in shown for name in entry)
-                       if name not in HIDDEN_FIELDS][:MAX_COLUMNS]
+            columns = [
+                name for name in dict.fromkeys(name for entry in shown for name in entry) if name not in HIDDEN_FIELDS
+            ][:MAX_COLUMNS]
             body = markdown_table(columns, [[cell(entry.get(name)) for name in columns] for entry in shown])
     else:
         body = "\n".join(f"- {cell(entry)}" for entry in shown)

@@ -7,8 +7,8 @@ deeper, because the machine may not make them.
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 from metnos.drivers.compose import compose
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from metnos.cache.model import Match, Miss
     from metnos.checks.model import Checked
+    from metnos.drivers.parts import Parts
     from metnos.drivers.ports import Approve
-    from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
     from metnos.plan.jsondata import JSON
     from metnos.record.replay import ReplayResult
@@ -58,7 +58,7 @@ class NoSuchAnswer(Exception):
 
 
 def open_turn(
-    engine: Engine,
+    engine: Parts,
     request: str | Planned | None,
     *,
     mode: Literal["run", "plan"],
@@ -78,10 +78,14 @@ def open_turn(
     body, diagnostics = plan_body(plan) if plan is not None else (None, ())
     if diagnostics:
         return Refused(outcome="plan_rejected", diagnostics=diagnostics)
-    said, origins, source = request, {}, "author"
+    origins: dict[str, str] = {}
+    source = "author"
     if isinstance(request, Planned):
-        body, said, origins, source = request.plan, request.request, request.origins, request.source
+        body, origins, source = request.plan, request.origins, request.source
         language = language or request.language
+        said = request.request
+    else:
+        said = request
     context = engine.context
     return TurnOpened(
         at=at,
@@ -108,10 +112,10 @@ def open_turn(
 
 def turn_id(at: int) -> str:
     """A fresh id that sorts by time: `20261130-120312-9f3a2c4e`."""
-    return f"{datetime.fromtimestamp(at / 1_000_000):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    return f"{datetime.fromtimestamp(at / 1_000_000, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
-def versions(engine: Engine) -> dict[str, str]:
+def versions(engine: Parts) -> dict[str, str]:
     """What the turn is run under; compared again when it is resumed."""
     from metnos import __version__
 
@@ -141,7 +145,7 @@ def plan_body(plan: JSON | bytes) -> tuple[dict[str, Any] | None, tuple[Diagnost
     if not isinstance(data, dict):
         found = type(data).__name__
         return None, (Diagnostic(code="wrong-type", where="", found=found, expected="an object with `steps`"),)
-    return data, ()
+    return cast("dict[str, Any]", data), ()
 
 
 def _from_lines(text: str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:
@@ -157,20 +161,23 @@ def _from_lines(text: str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...
 # --- driving --------------------------------------------------------------------------------------------------------
 
 
-def _machine(engine: Engine) -> Machine:
+def _machine(engine: Parts) -> Machine:
     from metnos.turn.turn import Machine
 
     return Machine(engine.rules)
 
 
-def _live(engine: Engine, machine: Machine, writer: TurnWriter, opened: TurnOpened, approve: Approve | None) -> LiveTurn:
+def _live(engine: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened, approve: Approve | None) -> LiveTurn:
     from metnos.execute.grant import Grant
+
+    def look_up(request: str, language: str) -> Match | Miss:
+        return engine.library.match(engine.rules.normalise(request, language))
 
     ports = Ports(
         catalog=engine.catalog,
         runners=engine.runners,
         clock=engine.clock,
-        look_up=lambda request, language: _look_up(engine, request, language),
+        look_up=look_up,
         compose=compose,
         proposer=engine.proposer,
         approve=approve or engine.approve,
@@ -190,15 +197,11 @@ def _live(engine: Engine, machine: Machine, writer: TurnWriter, opened: TurnOpen
     return LiveTurn(machine, writer, ports, grant)
 
 
-def _look_up(engine: Engine, request: str, language: str) -> Match | Miss:
-    return engine.library.match(engine.rules.normalise(request, language))
-
-
 def _refused_result(refused: Refused) -> TurnResult:
     return TurnResult(turn="", status="closed", outcome=refused.outcome, diagnostics=refused.diagnostics)
 
 
-async def drive(engine: Engine, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+async def drive(engine: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
     """Run a turn to its close or a suspension, on the caller's loop."""
     if isinstance(opened, Refused):
         return _refused_result(opened)
@@ -206,7 +209,7 @@ async def drive(engine: Engine, opened: TurnOpened | Refused, *, approve: Approv
     return await go_on(engine, live, (opened,))
 
 
-def drive_sync(engine: Engine, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+def drive_sync(engine: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
     """Run a turn in this thread; an event loop is made only if a step needs one."""
     if isinstance(opened, Refused):
         return _refused_result(opened)
@@ -214,7 +217,7 @@ def drive_sync(engine: Engine, opened: TurnOpened | Refused, *, approve: Approve
     return go_on_sync(engine, live, (opened,))
 
 
-async def plan(engine: Engine, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+async def plan(engine: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
     """Drive a turn that only plans; it asks nobody."""
     if isinstance(opened, Refused):
         return opened
@@ -223,7 +226,7 @@ async def plan(engine: Engine, opened: TurnOpened | Refused) -> Planned | NeedsI
     return planned_of(live)
 
 
-def plan_sync(engine: Engine, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+def plan_sync(engine: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
     """`plan` in this thread."""
     if isinstance(opened, Refused):
         return opened
@@ -232,14 +235,14 @@ def plan_sync(engine: Engine, opened: TurnOpened | Refused) -> Planned | NeedsIn
     return planned_of(live)
 
 
-async def go_on(engine: Engine, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
+async def go_on(engine: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
     """Feed `items` to a live turn and drive it, on the caller's loop."""
     with engine.interrupts.watching(live), live:
         await live.run(*items)
         return result_of(live)
 
 
-def go_on_sync(engine: Engine, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
+def go_on_sync(engine: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
     """Feed `items` to a live turn and drive it, in this thread."""
     with engine.interrupts.watching(live), live:
         if not live.run_now(*items):
@@ -253,7 +256,7 @@ def go_on_sync(engine: Engine, live: LiveTurn, items: Iterable[AnyInput]) -> Tur
 
 
 def reopen(
-    engine: Engine, turn: str, *, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
+    engine: Parts, turn: str, *, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
 ) -> tuple[LiveTurn, tuple[AnyInput, ...]]:
     """A recorded turn folded again, and the inputs that go on with it.
 
@@ -262,12 +265,12 @@ def reopen(
         ResumeRefused: Rules or executors that it uses have changed since.
         NoSuchAnswer: Something is answered that was not asked.
     """
-    from metnos.record.codec import inputs_of
+    from metnos.record.replay import fold
 
     writer, log = engine.journal.resume(turn)
     try:
         machine = _machine(engine)
-        commands = [command for item in inputs_of(log) for command in machine.receive(item).commands]
+        commands = [command for item in fold(log) for command in machine.receive(item).commands]
         writer.adopt(commands)
         live = _live(engine, machine, writer, machine.state.opened, None)
         live.adopt(commands)
@@ -279,7 +282,7 @@ def reopen(
 
 
 def _answers(
-    engine: Engine, live: LiveTurn, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
+    engine: Parts, live: LiveTurn, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
 ) -> list[AnyInput]:
     asked = {need.id: need for need in needs_of(live)}
     at, owner = engine.clock(), engine.context.owner
@@ -304,7 +307,7 @@ def _answers(
 # --- without running ------------------------------------------------------------------------------------------------
 
 
-def check(engine: Engine, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
+def check(engine: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
     """Every fault of a plan, form and meaning, in one pass."""
     from metnos.checks.model import CheckContext, Checked
     from metnos.plan.model import Plan
@@ -316,7 +319,7 @@ def check(engine: Engine, plan: JSON | bytes, inputs: Mapping[str, JSON] | None)
     return engine.rules.validate(body, context)
 
 
-def find_turn(engine: Engine, text: str) -> str:
+def find_turn(engine: Parts, text: str) -> str:
     """A turn id from an id, a prefix or `last`."""
     from metnos.record.faults import RecordFault
 
@@ -334,7 +337,7 @@ def find_turn(engine: Engine, text: str) -> str:
     return found[0]
 
 
-def replay(engine: Engine, turn: str) -> ReplayResult:
+def replay(engine: Parts, turn: str) -> ReplayResult:
     """Feed the recorded inputs to a fresh machine and compare."""
     from metnos.record.replay import replay as replay_log
 
