@@ -26,7 +26,7 @@ from metnos.request.tokens import Token
 
 LARGEST = 2**53 - 1
 _NAMING = frozenset(("object", "content", "verb"))
-_CLOSING = frozenset(("separator", "preposition", "place", "stop", "question", "pronoun", "negation"))
+_NOUNS = frozenset(("object", "verb", "article"))
 _AFTER = frozenset(("preposition", "place"))
 
 
@@ -179,11 +179,11 @@ def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
 
 
 def _closes(sight: Sight, at: int) -> bool:
-    """No noun goes on at `at`: the sentence ends, or a function word or a mark follows."""
+    """No noun goes on at `at`: the sentence ends, or a mark or another known word follows."""
     if at >= len(sight.tokens) or sight.tokens[at].kind in {"punct", "dot"}:
         return True
     word = sight.word(at)
-    return word is not None and bool(word.roles & _CLOSING)
+    return word is not None and not word.roles & _NOUNS
 
 
 _RULES: dict[str, Callable[[Sight, int], Found | None]] = {
