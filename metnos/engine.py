@@ -16,11 +16,11 @@ Cancelling a task that awaits `run` cancels its turn: running steps are stopped 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from metnos.context import OwnerContext
 from metnos.drivers import assembly
+from metnos.drivers.parts import EnginePorts, Parts
 from metnos.drivers.ports import no_boundary, no_progress
 from metnos.settings import Settings, load_settings
 
@@ -30,53 +30,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from metnos.cache.model import Example
-    from metnos.cache.templates import TemplateLibrary
     from metnos.checks.model import Checked
     from metnos.contracts.catalog import Catalog, HostExecutor
     from metnos.contracts.model import Contract
+    from metnos.drivers.doctor import Finding
     from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
-    from metnos.execute.runner import Runners
     from metnos.plan.jsondata import JSON
     from metnos.record.reading import TurnView
     from metnos.record.replay import ReplayResult
-    from metnos.record.store import Journal, TurnSummary, Verified
-    from metnos.turn.rules import Rules
+    from metnos.record.store import TurnSummary, Verified
 
 
 class Engine:
     """Plans, checks, runs, records. Open it with `Engine.open`, close it with `close` or `with`."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        context: OwnerContext,
-        executors: Iterable[HostExecutor] = (),
-        contracts: Iterable[Contract] = (),
-        memory: bool = False,
-        shipped: bool = True,
-        approve: Approve | None = None,
-        answer: Answer | None = None,
-        proposer: Proposer | None = None,
-        progress: Progress | None = None,
-        clock: Clock | None = None,
-        boundary: Boundary | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         """Prefer `Engine.open`, which reads the settings."""
-        self.settings = settings
-        self.context = context
-        self.memory = memory
-        self._shipped = shipped
-        self._executors = tuple(executors)
-        self._contracts = tuple(contracts)
-        self.approve = approve
-        self.answer = answer
-        self.proposer = proposer
-        self.progress = progress or no_progress
-        self.clock = clock or assembly.wall_clock
-        self.boundary = boundary or no_boundary
-        self.interrupts = assembly.Interrupts()
+        self.parts = parts
 
     @classmethod
     def open(
@@ -138,49 +109,34 @@ class Engine:
             folder=str(settings.folder),
             roots=tuple(map(str, settings.roots)),
         )
-        return cls(
-            settings,
-            context=context,
-            executors=executors,
-            contracts=contracts,
-            memory=memory,
-            shipped=shipped,
+        ports = EnginePorts(
             approve=approve,
             answer=answer,
             proposer=proposer,
-            progress=progress,
-            clock=clock,
-            boundary=boundary,
+            progress=progress or no_progress,
+            clock=clock or assembly.wall_clock,
+            boundary=boundary or no_boundary,
         )
+        parts = Parts(
+            settings,
+            context,
+            ports,
+            executors=tuple(executors),
+            contracts=tuple(contracts),
+            memory=memory,
+            shipped=shipped,
+        )
+        return cls(parts)
 
-    # --- parts, made when first needed -------------------------------------------------------------------------
+    @property
+    def settings(self) -> Settings:
+        """What was decided at opening, all paths absolute."""
+        return self.parts.settings
 
-    @cached_property
+    @property
     def catalog(self) -> Catalog:
         """Every admitted contract, and what was refused and why."""
-        return assembly.open_catalog(self.settings, self._executors, self._contracts, shipped=self._shipped)
-
-    @cached_property
-    def library(self) -> TemplateLibrary:
-        """Publisher-signed templates."""
-        return assembly.open_library(self.settings, shipped=self._shipped)
-
-    @cached_property
-    def rules(self) -> Rules:
-        """Normaliser, validator, guards and policy, with one digest."""
-        from metnos.drivers.rules import make_rules
-
-        return make_rules(self.catalog)
-
-    @cached_property
-    def journal(self) -> Journal:
-        """Where turns are recorded."""
-        return assembly.open_journal(self.settings, memory=self.memory)
-
-    @cached_property
-    def runners(self) -> Runners:
-        """Where steps run."""
-        return assembly.open_runners(self.settings, self.catalog, memory=self.memory)
+        return self.parts.catalog
 
     # --- turns -------------------------------------------------------------------------------------------------
 
@@ -214,9 +170,9 @@ class Engine:
         from metnos.drivers import turns
 
         opened = turns.open_turn(
-            self, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
+            self.parts, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
         )
-        return await turns.drive(self, opened, approve=approve)
+        return await turns.drive(self.parts, opened, approve=approve)
 
     def run_sync(
         self,
@@ -232,9 +188,9 @@ class Engine:
         from metnos.drivers import turns
 
         opened = turns.open_turn(
-            self, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
+            self.parts, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
         )
-        return turns.drive_sync(self, opened, approve=approve)
+        return turns.drive_sync(self.parts, opened, approve=approve)
 
     async def plan(
         self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
@@ -242,8 +198,8 @@ class Engine:
         """The checked plan for a sentence, not run; never asks anybody anything."""
         from metnos.drivers import turns
 
-        opened = turns.open_turn(self, request, inputs=inputs, language=language, mode="plan")
-        return await turns.plan(self, opened)
+        opened = turns.open_turn(self.parts, request, inputs=inputs, language=language, mode="plan")
+        return await turns.plan(self.parts, opened)
 
     def plan_sync(
         self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
@@ -251,8 +207,8 @@ class Engine:
         """`plan` without an event loop of the caller's."""
         from metnos.drivers import turns
 
-        opened = turns.open_turn(self, request, inputs=inputs, language=language, mode="plan")
-        return turns.plan_sync(self, opened)
+        opened = turns.open_turn(self.parts, request, inputs=inputs, language=language, mode="plan")
+        return turns.plan_sync(self.parts, opened)
 
     async def resume(
         self,
@@ -275,8 +231,8 @@ class Engine:
         """
         from metnos.drivers import turns
 
-        live, items = turns.reopen(self, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
-        return await turns.go_on(self, live, items)
+        live, items = turns.reopen(self.parts, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
+        return await turns.go_on(self.parts, live, items)
 
     def resume_sync(
         self,
@@ -289,8 +245,8 @@ class Engine:
         """`resume` without an event loop of the caller's."""
         from metnos.drivers import turns
 
-        live, items = turns.reopen(self, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
-        return turns.go_on_sync(self, live, items)
+        live, items = turns.reopen(self.parts, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
+        return turns.go_on_sync(self.parts, live, items)
 
     # --- without running anything --------------------------------------------------------------------------------
 
@@ -298,15 +254,15 @@ class Engine:
         """Every fault of a plan (object, JSON bytes, or line notation), in one pass."""
         from metnos.drivers import turns
 
-        return turns.check(self, plan, inputs)
+        return turns.check(self.parts, plan, inputs)
 
     def examples(self, word: str = "", language: str | None = None) -> list[Example]:
         """Sentences that work without a model."""
-        return self.library.examples(word, language or self.settings.language or "en")
+        return self.parts.library.examples(word, language or self.settings.language or "en")
 
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
         """Recorded turns, newest first."""
-        return self.journal.turns(limit)
+        return self.parts.journal.turns(limit)
 
     def find_turn(self, text: str) -> str:
         """The turn id that `text` means: an id, an unambiguous prefix, or `last`.
@@ -316,23 +272,23 @@ class Engine:
         """
         from metnos.drivers import turns
 
-        return turns.find_turn(self, text)
+        return turns.find_turn(self.parts, text)
 
     def read_turn(self, turn: str) -> TurnView:
         """One recorded turn as people read it."""
         from metnos.record.reading import view
 
-        return view(self.journal.load(turn))
+        return view(self.parts.journal.load(turn))
 
     def verify(self, turn: str) -> Verified:
         """Whether chain, signed head and anchor of a turn hold, and where not."""
-        return self.journal.verify(turn)
+        return self.parts.journal.verify(turn)
 
     def replay(self, turn: str) -> ReplayResult:
         """Feed the recorded inputs to a fresh machine and compare; runs nothing."""
         from metnos.drivers import turns
 
-        return turns.replay(self, turn)
+        return turns.replay(self.parts, turn)
 
     def initialise(self) -> dict[str, str]:
         """Make the home folder, its keys and a settings file; nothing is overwritten. Returns name → path."""
@@ -340,17 +296,19 @@ class Engine:
 
     def interruptible(self) -> AbstractContextManager[None]:
         """While inside, Ctrl-C ends the running turn `cancelled` and `run_sync` returns; a second one raises."""
-        return self.interrupts.caught()
+        return self.parts.interrupts.caught()
 
     # --- closing ---------------------------------------------------------------------------------------------------
 
+    def doctor(self) -> list[Finding]:
+        """Look at this installation: what was found, and how to mend it."""
+        from metnos.drivers.doctor import examine
+
+        return examine(self.parts)
+
     def close(self) -> None:
         """Stop workers and close the journal; safe to repeat."""
-        parts = self.__dict__
-        if "runners" in parts:
-            assembly.close_runners(parts.pop("runners"))
-        if "journal" in parts:
-            parts.pop("journal").close()
+        self.parts.close()
 
     def __enter__(self) -> Self:
         return self

@@ -75,8 +75,9 @@ def cli(ctx: click.Context, home: str | None, roots: tuple[str, ...], language: 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
     output = Output(json="--json" in (sys.argv[1:] if arguments is None else arguments), language=None)
+    status: Any = None
     try:
-        status: Any = cli.main(args=arguments, prog_name="metnos", standalone_mode=False)
+        status = cli.main(args=arguments, prog_name="metnos", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         raise SystemExit(leaving.exit_code) from None
     except click.Abort:

@@ -25,10 +25,8 @@ def init_command(desk: Desk) -> int:
 @command()
 def doctor_command(desk: Desk) -> int:
     """Check this installation: what it found, what it expects, how to mend it."""
-    from metnos.drivers.doctor import examine
-
     with desk.engine() as engine:
-        findings = examine(engine)
+        findings = engine.doctor()
     output = desk.output
     if output.json:
         output.data({"findings": findings})

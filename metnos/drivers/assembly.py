@@ -129,11 +129,6 @@ def open_runners(settings: Settings, catalog: Catalog, *, memory: bool) -> Runne
     return Runners(catalog, sealer=Sealer(FileVault(settings.home)))
 
 
-def close_runners(runners: Runners) -> None:
-    """Stop all workers; waits until each is reaped."""
-    runners.close_now()
-
-
 def initialise(settings: Settings) -> dict[str, str]:
     """Make the home, its keys and its settings file; nothing is overwritten."""
     from metnos.settings import SETTINGS_FILE

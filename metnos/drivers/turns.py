@@ -58,7 +58,7 @@ class NoSuchAnswer(Exception):
 
 
 def open_turn(
-    engine: Parts,
+    parts: Parts,
     request: str | Planned | None,
     *,
     mode: Literal["run", "plan"],
@@ -74,7 +74,7 @@ def open_turn(
     """
     if (request is None) == (plan is None):
         raise TypeError("give either a request or plan=")
-    at = engine.clock()
+    at = parts.ports.clock()
     body, diagnostics = plan_body(plan) if plan is not None else (None, ())
     if diagnostics:
         return Refused(outcome="plan_rejected", diagnostics=diagnostics)
@@ -86,7 +86,7 @@ def open_turn(
         said = request.request
     else:
         said = request
-    context = engine.context
+    context = parts.context
     return TurnOpened(
         at=at,
         turn=turn_id(at),
@@ -106,7 +106,7 @@ def open_turn(
         origins=origins,
         inputs={name: VirtualInput(data=value) for name, value in (inputs or {}).items()},
         assume_yes=assume_yes,
-        versions=versions(engine),
+        versions=versions(parts),
     )
 
 
@@ -115,16 +115,16 @@ def turn_id(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1_000_000, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
-def versions(engine: Parts) -> dict[str, str]:
+def versions(parts: Parts) -> dict[str, str]:
     """What the turn is run under; compared again when it is resumed."""
     from metnos import __version__
 
-    rules = engine.rules
+    rules = parts.rules
     return {
         "metnos": __version__,
         "rules": rules.digest,
         "policy": rules.policy_digest,
-        "catalog": engine.catalog.digest,
+        "catalog": parts.catalog.digest,
     }
 
 
@@ -161,29 +161,29 @@ def _from_lines(text: str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...
 # --- driving --------------------------------------------------------------------------------------------------------
 
 
-def _machine(engine: Parts) -> Machine:
+def _machine(parts: Parts) -> Machine:
     from metnos.turn.turn import Machine
 
-    return Machine(engine.rules)
+    return Machine(parts.rules)
 
 
-def _live(engine: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened, approve: Approve | None) -> LiveTurn:
+def _live(parts: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened, approve: Approve | None) -> LiveTurn:
     from metnos.execute.grant import Grant
 
     def look_up(request: str, language: str) -> Match | Miss:
-        return engine.library.match(engine.rules.normalise(request, language))
+        return parts.library.match(parts.rules.normalise(request, language))
 
     ports = Ports(
-        catalog=engine.catalog,
-        runners=engine.runners,
-        clock=engine.clock,
+        catalog=parts.catalog,
+        runners=parts.runners,
+        clock=parts.ports.clock,
         look_up=look_up,
         compose=compose,
-        proposer=engine.proposer,
-        approve=approve or engine.approve,
-        answer=engine.answer,
-        boundary=engine.boundary,
-        progress=engine.progress,
+        proposer=parts.ports.proposer,
+        approve=approve or parts.ports.approve,
+        answer=parts.ports.answer,
+        boundary=parts.ports.boundary,
+        progress=parts.ports.progress,
     )
     grant = Grant(
         turn=opened.turn,
@@ -201,50 +201,50 @@ def _refused_result(refused: Refused) -> TurnResult:
     return TurnResult(turn="", status="closed", outcome=refused.outcome, diagnostics=refused.diagnostics)
 
 
-async def drive(engine: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+async def drive(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
     """Run a turn to its close or a suspension, on the caller's loop."""
     if isinstance(opened, Refused):
         return _refused_result(opened)
-    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, approve)
-    return await go_on(engine, live, (opened,))
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
+    return await go_on(parts, live, (opened,))
 
 
-def drive_sync(engine: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+def drive_sync(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
     """Run a turn in this thread; an event loop is made only if a step needs one."""
     if isinstance(opened, Refused):
         return _refused_result(opened)
-    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, approve)
-    return go_on_sync(engine, live, (opened,))
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
+    return go_on_sync(parts, live, (opened,))
 
 
-async def plan(engine: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+async def plan(parts: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
     """Drive a turn that only plans; it asks nobody."""
     if isinstance(opened, Refused):
         return opened
-    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, None)
-    await go_on(engine, live, (opened,))
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None)
+    await go_on(parts, live, (opened,))
     return planned_of(live)
 
 
-def plan_sync(engine: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+def plan_sync(parts: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
     """`plan` in this thread."""
     if isinstance(opened, Refused):
         return opened
-    live = _live(engine, _machine(engine), engine.journal.begin(opened), opened, None)
-    go_on_sync(engine, live, (opened,))
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None)
+    go_on_sync(parts, live, (opened,))
     return planned_of(live)
 
 
-async def go_on(engine: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
+async def go_on(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
     """Feed `items` to a live turn and drive it, on the caller's loop."""
-    with engine.interrupts.watching(live), live:
+    with parts.interrupts.watching(live), live:
         await live.run(*items)
         return result_of(live)
 
 
-def go_on_sync(engine: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
+def go_on_sync(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
     """Feed `items` to a live turn and drive it, in this thread."""
-    with engine.interrupts.watching(live), live:
+    with parts.interrupts.watching(live), live:
         if not live.run_now(*items):
             import asyncio
 
@@ -256,7 +256,7 @@ def go_on_sync(engine: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> Turn
 
 
 def reopen(
-    engine: Parts, turn: str, *, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
+    parts: Parts, turn: str, *, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
 ) -> tuple[LiveTurn, tuple[AnyInput, ...]]:
     """A recorded turn folded again, and the inputs that go on with it.
 
@@ -267,25 +267,25 @@ def reopen(
     """
     from metnos.record.replay import fold
 
-    writer, log = engine.journal.resume(turn)
+    writer, log = parts.journal.resume(turn)
     try:
-        machine = _machine(engine)
+        machine = _machine(parts)
         commands = [command for item in fold(log) for command in machine.receive(item).commands]
         writer.adopt(commands)
-        live = _live(engine, machine, writer, machine.state.opened, None)
+        live = _live(parts, machine, writer, machine.state.opened, None)
         live.adopt(commands)
-        resumed = TurnResumed(at=engine.clock(), versions=versions(engine), fence=writer.fence)
-        return live, (resumed, *_answers(engine, live, approve, deny, answers))
+        resumed = TurnResumed(at=parts.ports.clock(), versions=versions(parts), fence=writer.fence)
+        return live, (resumed, *_answers(parts, live, approve, deny, answers))
     except BaseException:
         writer.release()
         raise
 
 
 def _answers(
-    engine: Parts, live: LiveTurn, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
+    parts: Parts, live: LiveTurn, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
 ) -> list[AnyInput]:
     asked = {need.id: need for need in needs_of(live)}
-    at, owner = engine.clock(), engine.context.owner
+    at, owner = parts.ports.clock(), parts.context.owner
     given: list[AnyInput] = []
     for name in (*approve, *deny):
         need = asked.get(name)
@@ -307,7 +307,7 @@ def _answers(
 # --- without running ------------------------------------------------------------------------------------------------
 
 
-def check(engine: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
+def check(parts: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
     """Every fault of a plan, form and meaning, in one pass."""
     from metnos.checks.model import CheckContext, Checked
     from metnos.plan.model import Plan
@@ -316,19 +316,19 @@ def check(engine: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) 
     if body is None:
         return Checked(plan=Plan(steps=()), diagnostics=diagnostics)
     context = CheckContext(source="author", inputs={name: {} for name in inputs or {}})
-    return engine.rules.validate(body, context)
+    return parts.rules.validate(body, context)
 
 
-def find_turn(engine: Parts, text: str) -> str:
+def find_turn(parts: Parts, text: str) -> str:
     """A turn id from an id, a prefix or `last`."""
     from metnos.record.faults import RecordFault
 
     if text == "last":
-        latest = engine.journal.turns(1)
+        latest = parts.journal.turns(1)
         if not latest:
             raise RecordFault("turn-missing", "no turn is recorded here")
         return latest[0].turn
-    found = [one.turn for one in engine.journal.turns(PREFIX_SEARCH) if one.turn.startswith(text)]
+    found = [one.turn for one in parts.journal.turns(PREFIX_SEARCH) if one.turn.startswith(text)]
     if text in found:
         return text
     if len(found) != 1:
@@ -337,8 +337,8 @@ def find_turn(engine: Parts, text: str) -> str:
     return found[0]
 
 
-def replay(engine: Parts, turn: str) -> ReplayResult:
+def replay(parts: Parts, turn: str) -> ReplayResult:
     """Feed the recorded inputs to a fresh machine and compare."""
     from metnos.record.replay import replay as replay_log
 
-    return replay_log(engine.journal.load(turn), engine.rules)
+    return replay_log(parts.journal.load(turn), parts.rules)

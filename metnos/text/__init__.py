@@ -17,7 +17,7 @@ DEFAULT_LANGUAGE = "en"
 @lru_cache(maxsize=len(LANGUAGES))
 def messages(language: str) -> dict[str, str]:
     """All messages of one language, key → template."""
-    return tomllib.loads(files(__package__).joinpath(f"{language}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(files("metnos.text").joinpath(f"{language}.toml").read_text(encoding="utf-8"))
 
 
 def message(key: str, language: str | None = None, /, **values: object) -> str:
