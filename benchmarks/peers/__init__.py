@@ -1,0 +1,1 @@
+"""Programs that Metnos is measured beside; each runs in an environment of its own."""
