@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.checks.fits import Misfit, misfit
 from metnos.checks.scope import NOTHING_KNOWN, Reading, Scope, listed
-from metnos.checks.shapes import ANY, NEVER, STRING, Alternative, Shape, array_of, infer, is_scalar, record, union
+from metnos.checks.shapes import (
+    ANY,
+    NEVER,
+    STRING,
+    Alternative,
+    Shape,
+    array_of,
+    infer,
+    is_list,
+    is_object,
+    is_scalar,
+    record,
+    union,
+)
 from metnos.checks.tables import MAX_LITERAL
 from metnos.contracts.schemas import validator_for
 from metnos.plan.faults import did_you_mean
@@ -73,14 +86,14 @@ def literal(scope: Scope, data: Any, wanted: Shape, where: str, *, lenient: bool
 
 def _explain(scope: Scope, data: Any, wanted: Shape, where: str, code: str, lenient: bool) -> None:
     """Name the innermost places that are of the wrong type."""
-    if isinstance(data, dict) and len(objects := wanted.only("object")) == 1:
+    if is_object(data) and len(objects := wanted.only("object")) == 1:
         _names(scope, list(data), objects[0], where)
         for name, value in data.items():
             inner = objects[0].fields.get(name, objects[0].extra)
             if inner is not None:
                 literal(scope, value, inner, pointer(where, name), lenient=lenient, code=code)
         return
-    if isinstance(data, list) and len(arrays := wanted.only("array")) == 1:
+    if is_list(data) and len(arrays := wanted.only("array")) == 1:
         for index, value in enumerate(data):
             literal(scope, value, _at(arrays[0], index), pointer(where, index), lenient=lenient, code=code)
         return
@@ -92,10 +105,10 @@ def _size(scope: Scope, data: Any, where: str) -> None:
         if len(data) > MAX_LITERAL:
             scope.fault("literal-too-large", where, f"{len(data)} characters", f"at most {MAX_LITERAL}",
                         "hand it in as an input, or read it from a file")
-    elif isinstance(data, dict):
+    elif is_object(data):
         for name, value in data.items():
             _size(scope, value, pointer(where, name))
-    elif isinstance(data, list):
+    elif is_list(data):
         for index, value in enumerate(data):
             _size(scope, value, pointer(where, index))
 

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from metnos.checks.made import Made, made_by
-from metnos.checks.shapes import Shape
+from metnos.checks.shapes import Shape, is_object
 from metnos.checks.shaping import compile_shape
 from metnos.contracts.model import Contract
+from metnos.plan.jsondata import pointer
 from metnos.sdk import EFFECT_CLASSES, EffectClass
 
 
@@ -27,6 +28,10 @@ class Bound(msgspec.Struct, frozen=True, eq=False):
     defaults: dict[str, Any]
     result: Shape
     made: Made
+    tokens: dict[str, str]
+    """Argument → its token of a JSON pointer, `/name`."""
+    words: frozenset[str]
+    """Arguments that name the input in words, so that `from_step` is dropped."""
     effect: EffectClass | None
     """The one effect class, where no rule depends on an argument."""
 
@@ -44,11 +49,21 @@ def bind(contract: Contract) -> Bound:
         args=args,
         required=tuple(contract.args.get("required", ())),
         extra=objects[0].extra if declared else None,
-        defaults={name: each["default"] for name, each in properties.items() if isinstance(each, dict) and "default" in each},
+        defaults={name: each["default"] for name, each in properties.items() if is_object(each) and "default" in each},
         result=result,
         made=made_by(contract, result),
+        words=frozenset(input_words(contract)),
+        tokens={name: pointer("", name) for name in args},
         effect=contract.effects[0].effect if contract.effects[0].when is None else None,
     )
+
+
+def input_words(contract: Contract) -> set[str]:
+    """The arguments by which a person names what `from_step` would hand over."""
+    if contract.consumes is None:
+        return set()
+    into = contract.consumes.into
+    return {into}.union(*(group for group in contract.requires_one_of if into in group))
 
 
 def rank(effect: EffectClass) -> int:

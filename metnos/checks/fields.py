@@ -7,10 +7,11 @@ the data, and an executor's default decides.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from metnos.checks.scope import Scope, listed
-from metnos.checks.shapes import Shape
+from metnos.checks.shapes import Shape, is_list
 from metnos.checks.tables import DECIDED_LATER
 from metnos.checks.walk import field_names, walk
 from metnos.contracts.kinds import is_open
@@ -45,6 +46,11 @@ def check_field_names(
                 _check(scope, name, kind, entry, place, decided, bound.contract.missing_arg)
 
 
+@lru_cache(maxsize=1024)
+def _key(name: str) -> tuple[Key, ...]:
+    return (Key(name),)
+
+
 def _is_decided(bound: Bound, values: dict[str, Expression]) -> bool:
     argument = bound.contract.missing_arg
     if argument is None:
@@ -57,7 +63,7 @@ def _names(value: Expression, where: str) -> Iterator[tuple[str, str]]:
     data: Any = value.data if isinstance(value, Literal_) else None
     if isinstance(data, str):
         yield data, where
-    elif isinstance(data, list):
+    elif is_list(data):
         yield from ((name, pointer(where, index)) for index, name in enumerate(data) if isinstance(name, str))
     elif isinstance(value, ListOf):
         for index, item in enumerate(value.items):
@@ -67,7 +73,7 @@ def _names(value: Expression, where: str) -> Iterator[tuple[str, str]]:
 def _check(
     scope: Scope, name: str, kind: str | None, entry: Shape, where: str, decided: bool, argument: str | None
 ) -> None:
-    walked = walk(entry, (Key(name),), lenient=False)
+    walked = walk(entry, _key(name), False)
     if walked.lost is not None:
         names = field_names(entry)
         scope.fault("unknown-field", where, name, f"fields of the entries: {listed(names)}", did_you_mean(name, names))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from metnos.checks.remembering import remembered
 from metnos.checks.shapes import SCALARS, Alternative, Shape
 
 
@@ -27,8 +28,13 @@ def misfit(made: Shape, wanted: Shape, *, from_lenient: bool = False, to_lenient
         from_lenient: The producer is foreign: its fields count as there, and one common type is enough.
         to_lenient: The consumer is foreign: scalars join.
     """
-    if made.is_any or wanted.is_any:
+    if made.is_any or wanted.is_any or made is wanted:
         return None
+    return _misfit(made, wanted, from_lenient, to_lenient)
+
+
+@remembered
+def _misfit(made: Shape, wanted: Shape, from_lenient: bool, to_lenient: bool) -> Misfit | None:
     first: Misfit | None = None
     fitting = 0
     for each in made.of:

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metnos.checks.arguments import report_misfit
-from metnos.checks.fits import misfit
-from metnos.checks.made import Made
-from metnos.checks.scope import Reading, Scope, collection_path, listed
-from metnos.checks.shapes import ANY, Shape, array_of, union
+from metnos.checks.fits import Misfit, misfit
+from metnos.checks.made import Made, collection_reference, list_of
+from metnos.checks.remembering import remembered
+from metnos.checks.scope import Reading, Scope, listed
+from metnos.checks.shapes import ANY, Shape, is_list, union
 from metnos.checks.tables import FROM_STEP, FROM_STEPS
 from metnos.contracts.kinds import accepts, reader_for
-from metnos.plan.references import ItemTarget, Reference, StepTarget
+from metnos.plan.references import ItemTarget, Reference
 from metnos.values.expressions import Concat, Expression, Ref
 
 if TYPE_CHECKING:
     from metnos.checks.bound import Bound
-    from metnos.contracts.model import Consumes, Contract
+    from metnos.contracts.model import Consumes
 
 ITEM = Ref(Reference(ItemTarget()))
 
@@ -54,20 +55,40 @@ def lower(scope: Scope, bound: Bound | None, args: dict[str, Any], where: str) -
         where: JSON pointer of `args`.
     """
     if FROM_STEP in args:
+        number = args[FROM_STEP]
+        if bound is not None and scope.is_earlier(number) and bound.words.isdisjoint(args) and FROM_STEPS not in args:
+            made = scope.made[number - 1]
+            if made.known and (lowered := _handed(bound, made, number)) is not None:
+                scope.wait_for(number, where)
+                if lowered.for_each is not None:
+                    scope.item = Reading(made.entry, made.lenient)
+                return lowered
         return _lower(scope, bound, args, [(args[FROM_STEP], f"{where}/{FROM_STEP}")], f"{where}/{FROM_STEP}")
     steps = args[FROM_STEPS]
-    if not isinstance(steps, list) or not steps:
+    if not is_list(steps) or not steps:
         return Lowered(fills=True)  # a fault of form, reported by the reader
     places: list[tuple[Any, str]] = [(step, f"{where}/{FROM_STEPS}/{index}") for index, step in enumerate(steps)]
     return _lower(scope, bound, args, places, f"{where}/{FROM_STEPS}")
 
 
-def said_in_words(contract: Contract, args: dict[str, Any]) -> bool:
-    """Whether the input that `from_step` would fill was given by another argument."""
-    if contract.consumes is None:
-        return False
-    into = contract.consumes.into
-    return into in args or any(into in group and any(name in args for name in group) for group in contract.requires_one_of)
+@remembered
+def _handed(bound: Bound, made: Made, number: int) -> Lowered | None:
+    """The collection (or value) of step `number` handed to a consumer that takes it; None: it does not fit."""
+    consumes = bound.contract.consumes
+    if consumes is None or made.field is None or (made.kind is not None and not accepts(consumes.kinds, made.kind)):
+        return None
+    if _misfit(bound, consumes, made) is not None:
+        return None
+    given = Ref(collection_reference(number, made.field))
+    if made.many and not consumes.many:
+        return Lowered(ITEM, given, True, made.kind, made.entry)
+    return Lowered(given, None, True, made.kind, made.entry)
+
+
+def _misfit(bound: Bound, consumes: Consumes, made: Made) -> Misfit | None:
+    wanted = bound.args.get(consumes.into, ANY)
+    given = list_of(made.entry) if made.many and consumes.many else made.entry
+    return misfit(given, wanted, from_lenient=made.lenient, to_lenient=bound.contract.lenient)
 
 
 def _lower(scope: Scope, bound: Bound | None, args: dict[str, Any], places: list[tuple[Any, str]], whole: str) -> Lowered:
@@ -83,17 +104,16 @@ def _lower(scope: Scope, bound: Bound | None, args: dict[str, Any], places: list
         scope.fault("nothing-consumed", whole, f"`{bound.contract.name}` takes no collection",
                     f"one of its arguments: {listed(bound.args)}", "write a reference into the argument")
         return Lowered(fills=True)
-    if said_in_words(bound.contract, args):
+    if not bound.words.isdisjoint(args):
         return DROPPED
     sources = [(number, scope.made[number - 1], where) for number, where in numbers]
     good = [_acceptable(scope, consumes, made, where) for _, made, where in sources]
     if not all(good) or len(good) < len(places):
         return Lowered(fills=True)
-    wanted = bound.args.get(consumes.into, ANY)
     if whole.endswith(FROM_STEPS):
-        return _concatenate(scope, bound, consumes, wanted, sources)
+        return _concatenate(scope, bound, consumes, sources)
     number, made, where = sources[0]
-    return _hand_over(scope, bound, consumes, wanted, number, made, where)
+    return _hand_over(scope, bound, consumes, number, made, where)
 
 
 def _acceptable(scope: Scope, consumes: Consumes, made: Made, where: str) -> bool:
@@ -112,45 +132,31 @@ def _acceptable(scope: Scope, consumes: Consumes, made: Made, where: str) -> boo
     return True
 
 
-def _refer(scope: Scope, number: int, made: Made, where: str) -> Reference:
-    reference = Reference(StepTarget(number), collection_path(made) or ())
-    scope.read(reference, where)  # the step must run, and this one waits for it
-    return reference
-
-
-def _hand_over(
-    scope: Scope, bound: Bound, consumes: Consumes, wanted: Shape, number: int, made: Made, where: str
-) -> Lowered:
-    reference = _refer(scope, number, made, where)
-    lift = made.many and not consumes.many
-    given = array_of(made.entry) if made.many and not lift else made.entry
-    wrong = misfit(given, wanted, from_lenient=made.lenient, to_lenient=bound.contract.lenient)
-    if wrong is not None:
-        report_misfit(scope, wrong, where)
-        return Lowered(fills=True)
-    if lift:
-        scope.item = Reading(made.entry, made.lenient)
-        return Lowered(ITEM, Ref(reference), True, made.kind, made.entry)
-    return Lowered(Ref(reference), None, True, made.kind, made.entry)
-
-
-def _concatenate(
-    scope: Scope, bound: Bound, consumes: Consumes, wanted: Shape, sources: list[tuple[int, Made, str]]
-) -> Lowered:
-    references: list[Reference] = []
-    sound = True
-    for number, made, where in sources:
-        if not made.many:
-            scope.fault("no-collection", where, f"step {number} makes a single {made.kind or 'value'}", "a collection")
-            sound = False
-            continue
-        references.append(_refer(scope, number, made, where))
-        given = array_of(made.entry) if consumes.many else made.entry
-        wrong = misfit(given, wanted, from_lenient=made.lenient, to_lenient=bound.contract.lenient)
+def _hand_over(scope: Scope, bound: Bound, consumes: Consumes, number: int, made: Made, where: str) -> Lowered:
+    lowered = _handed(bound, made, number)
+    if lowered is None:
+        wrong = _misfit(bound, consumes, made)
         if wrong is not None:
             report_misfit(scope, wrong, where)
-            sound = False
-    if not sound:
+        return Lowered(fills=True)
+    scope.wait_for(number, where)
+    if lowered.for_each is not None:
+        scope.item = Reading(made.entry, made.lenient)
+    return lowered
+
+
+def _concatenate(scope: Scope, bound: Bound, consumes: Consumes, sources: list[tuple[int, Made, str]]) -> Lowered:
+    references: list[Reference] = []
+    for number, made, where in sources:
+        wrong = _misfit(bound, consumes, made)
+        if not made.many:
+            scope.fault("no-collection", where, f"step {number} makes a single {made.kind or 'value'}", "a collection")
+        elif wrong is not None:
+            report_misfit(scope, wrong, where)
+        else:
+            scope.wait_for(number, where)
+            references.append(collection_reference(number, made.field or ""))
+    if len(references) < len(sources):
         return Lowered(fills=True)
     kinds = {made.kind for _, made, _ in sources}
     kind = kinds.pop() if len(kinds) == 1 else None

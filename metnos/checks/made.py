@@ -5,10 +5,14 @@ Law: made from a contract alone, or from a contract and what the step consumes (
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
+from metnos.checks.remembering import remembered
 from metnos.checks.shapes import ANY, INTEGER, Alternative, Shape, array_of, elements, record
 from metnos.contracts.model import Contract, Produces
+from metnos.plan.references import Key, Reference, StepTarget
 
 Condition = tuple[int, bool]
 """(step, nonempty) of a `when`."""
@@ -50,17 +54,31 @@ def made_by(contract: Contract, result: Shape) -> Made:
     return Made(result, produces.field, produces.kind, produces.many, entry, contract.lenient)
 
 
+@remembered
+def list_of(entry: Shape) -> Shape:
+    """A list of such entries, the same shape each time."""
+    return array_of(entry)
+
+
+@remembered
 def passed_on(made: Made, produces: Produces, kind: str | None, entry: Shape) -> Made:
     """The same with the entries (and the kind) that came in, for a rule of `PASSED_ON`."""
     objects = tuple(_with_entries(each, produces.field, entry) for each in made.data.of)
     return msgspec.structs.replace(made, data=Shape(objects), kind=kind or made.kind, entry=entry)
 
 
+@remembered
 def lifted(made: Made) -> Made:
     """The result of a step that runs once per item: `{"entries": […], "count": n}`."""
     entry = made.entry if made.many else made.data
-    data = record({LIFTED_FIELD: array_of(entry), "count": INTEGER})
+    data = record({LIFTED_FIELD: list_of(entry), "count": INTEGER})
     return msgspec.structs.replace(made, data=data, field=LIFTED_FIELD, many=True, entry=entry)
+
+
+@lru_cache(maxsize=1024)
+def collection_reference(number: int, field: str) -> Reference:
+    """`${stepN.field}`, the same object each time."""
+    return Reference(StepTarget(number), (Key(field),) if field else ())
 
 
 def _held(result: Shape, field: str) -> Shape:
@@ -75,4 +93,4 @@ def _held(result: Shape, field: str) -> Shape:
 def _with_entries(each: Alternative, field: str, entry: Shape) -> Alternative:
     if each.kind != "object" or field not in each.fields:
         return each
-    return msgspec.structs.replace(each, fields={**each.fields, field: array_of(entry)})
+    return msgspec.structs.replace(each, fields={**each.fields, field: list_of(entry)})

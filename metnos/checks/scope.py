@@ -7,11 +7,12 @@ for is known to `arguments`. A step at fault itself makes `UNKNOWN`, and nothing
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import msgspec
 
 from metnos.checks.made import ALWAYS, Condition, Made
+from metnos.checks.remembering import remembered
 from metnos.checks.shapes import ANY, Shape, infer, union
 from metnos.checks.shaping import compile_shape
 from metnos.checks.walk import Walked, walk
@@ -46,15 +47,17 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     lenient: bool = False
     has_fallback: bool = False
     fallback: Any = None
-    made: Made | None = None
-    """The step referred to, where the reference is to its collection or single value and nothing else."""
-    spread: bool = False
-    """It has an `[*]`: a list of what each element gives."""
 
     @property
     def whole(self) -> Shape:
         """The shape with the fallback as one more possibility."""
         return union([self.shape, infer(self.fallback)]) if self.has_fallback else self.shape
+
+
+@remembered
+def plain_reading(shape: Shape, lenient: bool) -> Reading:
+    """A reading without a fallback."""
+    return Reading(shape, lenient)
 
 
 NOTHING_KNOWN = Reading(ANY, lenient=True)
@@ -111,28 +114,51 @@ class Scope:
     def read(self, reference: Reference, where: str) -> Reading:
         """The shape of what `reference` gives here; whatever is wrong with it is reported at `where`."""
         target = reference.target
-        if isinstance(target, StepTarget):
+        if type(target) is StepTarget:
             return self._read_step(reference, target, where)
         if isinstance(target, ItemTarget):
             return self._read_item(reference, where)
         shape = self._named(target, where)
-        return NOTHING_KNOWN if shape is None else self._along(reference, Reading(shape), where)
+        return NOTHING_KNOWN if shape is None else self._along(reference, shape, False, where)
 
     def _read_step(self, reference: Reference, target: StepTarget, where: str) -> Reading:
         if target.plan is not None:
             return self._read_earlier(reference, target, where)
-        number = self.position(target.step, where)
-        if number is None:
-            return NOTHING_KNOWN
+        number = target.step
+        if not self.is_earlier(number):
+            found = self.position(number, where)
+            if found is None:
+                return NOTHING_KNOWN
+            number = found
+        if reference.has_fallback:
+            self.waits.add(number)
+        else:
+            self.wait_for(number, where)
         made = self.made[number - 1]
-        self.waits.add(number)
-        if not reference.has_fallback:
-            self.needs.add(number)
-            self.must_run(number, where)
         if not made.known:
             return NOTHING_KNOWN
-        exact = made if reference.path == collection_path(made) else None
-        return self._along(reference, Reading(made.data, made.lenient, made=exact), where, number)
+        return self._along(reference, made.data, made.lenient, where, number)
+
+    def is_earlier(self, step: int | str) -> TypeGuard[int]:
+        """Whether `step` is the number of an earlier step."""
+        return type(step) is int and 0 < step < self.number and step <= self.last
+
+    def wait_for(self, number: int, where: str) -> None:
+        """This step needs the result of step `number`, which must run whenever it does."""
+        self.waits.add(number)
+        self.needs.add(number)
+        if self.made[number - 1].runs_if is not ALWAYS:
+            self.must_run(number, where)
+
+    def whole_of(self, reference: Reference) -> Made | None:
+        """The earlier step whose collection or single value, and nothing else, `reference` is."""
+        target = reference.target
+        if not isinstance(target, StepTarget) or target.plan is not None or reference.has_fallback:
+            return None
+        if not self.is_earlier(target.step):
+            return None
+        made = self.made[target.step - 1]
+        return made if made.known and reference.path == collection_path(made) else None
 
     def position(self, step: int | str, where: str) -> int | None:
         """The number of an earlier step, or None with a report."""
@@ -166,13 +192,13 @@ class Scope:
         if schema is None:
             self.fault("reference-unknown-step", where, name, f"done steps: {listed(self.context.earlier_steps)}")
             return NOTHING_KNOWN
-        return self._along(reference, Reading(compile_shape(schema)), where)
+        return self._along(reference, compile_shape(schema), False, where)
 
     def _read_item(self, reference: Reference, where: str) -> Reading:
         if self.item is None:
             self.fault("item-outside", where, "`${item}`", "a step with `for_each`", "add `for_each`, or name a step")
             return NOTHING_KNOWN
-        return self._along(reference, self.item, where)
+        return self._along(reference, self.item.shape, self.item.lenient, where)
 
     def _named(self, target: Any, where: str) -> Shape | None:
         if isinstance(target, RuntimeTarget):
@@ -199,14 +225,16 @@ class Scope:
 
     # ------------------------------------------------------------------------------------------ along the path
 
-    def _along(self, reference: Reference, start: Reading, where: str, number: int = 0) -> Reading:
-        walked = walk(start.shape, reference.path, lenient=start.lenient) if reference.path else Walked(start.shape)
+    def _along(self, reference: Reference, start: Shape, lenient: bool, where: str, number: int = 0) -> Reading:
+        walked = walk(start, reference.path, lenient)
         if walked.lost is not None:
             self._report_lost(reference, walked, where)
             return NOTHING_KNOWN
         if walked.gaps and not reference.has_fallback:
             self._report_gaps(reference, walked, where, number)
-        return Reading(walked.shape, start.lenient, reference.has_fallback, reference.fallback, start.made, walked.spread)
+        if not reference.has_fallback:
+            return plain_reading(walked.shape, lenient)
+        return Reading(walked.shape, lenient, True, reference.fallback)
 
     def _report_lost(self, reference: Reference, walked: Walked, where: str) -> None:
         assert walked.lost is not None

@@ -11,7 +11,7 @@ Whatever is left undeclared is the shape `any`, which fits everywhere and promis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import msgspec
 
@@ -26,6 +26,17 @@ EXACT: dict[Kind, tuple[type, ...]] = {
     "number": (int, float),
     "string": (str,),
 }
+
+
+def is_object(data: Any) -> TypeGuard[dict[str, Any]]:
+    """A JSON object."""
+    return isinstance(data, dict)
+
+
+def is_list(data: Any) -> TypeGuard[list[Any]]:
+    """A JSON list."""
+    return isinstance(data, list)
+
 
 class Alternative(msgspec.Struct, frozen=True, eq=False):
     """One JSON type with what is known of its inside."""
@@ -45,24 +56,22 @@ class Alternative(msgspec.Struct, frozen=True, eq=False):
     min_items: int = 0
 
 
-class Shape(msgspec.Struct, frozen=True, eq=False):
-    """A union of alternatives; none at all: no value is possible."""
+class Shape:
+    """A union of alternatives; none at all: no value is possible. Never changed once made, and compared by identity."""
 
-    of: tuple[Alternative, ...]
-    schema: Any = None
-    """The schema it was compiled from, with `$defs` at hand; None: derived, no literal is held against it."""
-    exact: frozenset[type] | None = None
-    """Python types whose every value is valid: no schema need be asked."""
+    __slots__ = ("exact", "is_any", "kinds", "of", "schema")
 
-    @property
-    def kinds(self) -> frozenset[Kind]:
-        return frozenset(each.kind for each in self.of)
-
-    @property
-    def is_any(self) -> bool:
-        return any(each.kind == "any" for each in self.of)
+    def __init__(self, of: tuple[Alternative, ...], schema: Any = None, exact: frozenset[type] | None = None) -> None:
+        self.of = of
+        self.schema = schema
+        """The schema it was compiled from, able to stand alone; None: derived, no literal is held against it."""
+        self.exact = exact
+        """Python types whose every value is valid: no schema need be asked."""
+        self.kinds: frozenset[Kind] = frozenset(each.kind for each in of)
+        self.is_any = "any" in self.kinds
 
     def only(self, kind: Kind) -> tuple[Alternative, ...]:
+        """The alternatives of one type."""
         return tuple(each for each in self.of if each.kind == kind)
 
     def describe(self) -> str:
@@ -118,9 +127,9 @@ def union(shapes: list[Shape]) -> Shape:
 
 def infer(data: Any) -> Shape:
     """The shape of literal data."""
-    if isinstance(data, dict):
+    if is_object(data):
         return record({name: infer(value) for name, value in data.items()})
-    if isinstance(data, list):
+    if is_list(data):
         return Shape((Alternative("array", items=union([infer(each) for each in data]) if data else NEVER,
                                   min_items=len(data)),))
     for kind in ("boolean", "integer", "string", "null"):

@@ -11,7 +11,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from metnos.checks.shapes import ANY, ANY_ALTERNATIVE, EXACT, KINDS, NEVER, Alternative, Kind, Shape, infer, union
+from metnos.checks.shapes import (
+    ANY,
+    ANY_ALTERNATIVE,
+    EXACT,
+    KINDS,
+    NEVER,
+    Alternative,
+    Kind,
+    Shape,
+    infer,
+    is_list,
+    is_object,
+    union,
+)
 
 MAX_DEPTH = 48
 _ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", "$comment", "deprecated", "unit"})
@@ -25,7 +38,7 @@ def compile_shape(schema: Any) -> Shape:
 
 class _Reader:
     def __init__(self, root: Any) -> None:
-        self.root: dict[str, Any] = root if isinstance(root, dict) else {}
+        self.root: dict[str, Any] = root if is_object(root) else {}
         self.moved: Any = _moved(self.root) if _has_refs(self.root) else None
         """The root with its references pointing into `$defs/root`, so that a part of it can stand alone."""
         self.pointed: dict[str, Shape] = {}
@@ -39,7 +52,7 @@ class _Reader:
     def read(self, schema: Any, depth: int) -> Shape:
         if schema is False:
             return NEVER
-        if not isinstance(schema, dict) or not schema or depth > MAX_DEPTH:
+        if not is_object(schema) or not schema or depth > MAX_DEPTH:
             return ANY
         found = self.base(schema, depth)
         if "$ref" in schema:
@@ -63,7 +76,7 @@ class _Reader:
         current: Any = self.root
         for part in ref[1:].split("/")[1:]:
             name = part.replace("~1", "/").replace("~0", "~")
-            if not isinstance(current, dict) or name not in current:
+            if not is_object(current) or name not in current:
                 return {}
             current = current[name]
         return current
@@ -88,7 +101,7 @@ class _Reader:
             "object",
             fields={name: self.read(each, depth + 1) for name, each in properties.items()},
             required=frozenset(schema.get("required", ())),
-            extra=None if closed else self.read(rest, depth + 1) if isinstance(rest, dict) else ANY,
+            extra=None if closed else self.read(rest, depth + 1) if is_object(rest) else ANY,
             listed=bool(properties) or closed or bool(schema.get("required")),
             extra_declared=(rest is not None or "patternProperties" in schema) and not closed,
         )
@@ -104,15 +117,15 @@ class _Reader:
 
 
 def _has_refs(schema: Any) -> bool:
-    if isinstance(schema, dict):
+    if is_object(schema):
         return isinstance(schema.get("$ref"), str) or any(map(_has_refs, schema.values()))
-    return isinstance(schema, list) and any(map(_has_refs, schema))
+    return is_list(schema) and any(map(_has_refs, schema))
 
 
 def _moved(schema: Any) -> Any:
-    if isinstance(schema, list):
+    if is_list(schema):
         return [_moved(each) for each in schema]
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return schema
     made = {word: _moved(each) for word, each in schema.items()}
     if isinstance(ref := schema.get("$ref"), str):
@@ -122,7 +135,7 @@ def _moved(schema: Any) -> Any:
 
 def _kinds_of(schema: dict[str, Any]) -> tuple[Kind, ...]:
     declared = schema.get("type")
-    if isinstance(declared, list):
+    if is_list(declared):
         return tuple(kind for kind in KINDS if kind in declared)
     if declared in KINDS:
         return (declared,)

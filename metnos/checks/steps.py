@@ -13,19 +13,20 @@ import msgspec
 from metnos.checks.arguments import check, shape_of, silently
 from metnos.checks.bound import Bound, worst_effect
 from metnos.checks.fields import check_field_names
-from metnos.checks.lowering import DROPPED, Lowered, lower, said_in_words
+from metnos.checks.lowering import DROPPED, Lowered, lower
 from metnos.checks.made import ALWAYS, PASSED_ON, UNKNOWN, Made, lifted, passed_on
 from metnos.checks.model import CheckedStep, Guardrail
 from metnos.checks.scope import Reading, Scope, listed
 from metnos.checks.shapes import ANY, Shape, elements
-from metnos.checks.tables import FROM_STEP, FROM_STEPS
+from metnos.checks.tables import FROM_STEP, FROM_STEPS, MAX_LITERAL
 from metnos.plan.faults import did_you_mean
 from metnos.plan.jsondata import pointer
 from metnos.plan.spelling import ReferenceSyntax
 from metnos.values.compile import compile_args
-from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref
+from metnos.values.expressions import DictOf, Expression, Literal_, Ref
 
 if TYPE_CHECKING:
+    from metnos.contracts.model import Contract
     from metnos.plan.model import Step
 
 MISSPELLED = Literal_(None)
@@ -54,7 +55,7 @@ def check_step(scope: Scope, step: Step, bound: Bound | None, where: str) -> Che
             check(scope, value, ANY, pointer(f"{where}/args", name))
         scope.made.append(UNKNOWN)
         return None
-    _arguments(scope, bound, compiled, lowered, where)
+    _arguments(scope, bound, compiled, lowered, f"{where}/args")
     effect = _effect(scope, step, bound, compiled, lowered, where)
     kind, entry = _consumed(scope, bound, compiled, lowered)
     if bound.contract.field_of_input and not entry.is_any:
@@ -141,29 +142,48 @@ def _for_each(scope: Scope, step: Step, lowered: Lowered, where: str) -> Express
 
 def _arguments(scope: Scope, bound: Bound, compiled: dict[str, Expression], lowered: Lowered, where: str) -> None:
     contract = bound.contract
-    place = f"{where}/args"
     shapes = bound.args
+    tokens = bound.tokens
+    lenient = contract.lenient
     for name, value in compiled.items():
-        shape = shapes.get(name, bound.extra)
+        shape = shapes.get(name)
         if shape is None:
-            scope.fault("unknown-argument", pointer(place, name), name, f"arguments of `{contract.name}`: {listed(shapes)}",
-                        did_you_mean(name, shapes))
-            shape = ANY
-        if value is not MISSPELLED:
-            check(scope, value, shape, pointer(place, name), lenient=contract.lenient)
+            _unlisted(scope, bound, name, value, where)
+            continue
+        if type(value) is Literal_:
+            data = value.data
+            if value is MISSPELLED or (shape.exact is not None and type(data) in shape.exact and _is_small(data)):
+                continue
+        check(scope, value, shape, where + tokens[name], lenient=lenient)
     into = contract.consumes.into if lowered.fills and contract.consumes is not None else None
     for name in bound.required:
         if name not in compiled and name != into:
-            scope.fault("missing-argument", place, "", f"{name}: {shapes[name].describe() if name in shapes else 'a value'}",
-                        _how_to_fill(contract.consumes is not None and contract.consumes.into == name))
+            expected = f"{name}: {shapes[name].describe()}" if name in shapes else name
+            scope.fault("missing-argument", where, "", expected, _how_to_fill(contract, (name,)))
     for group in contract.requires_one_of:
         if into not in group and not any(name in compiled for name in group):
-            hint = _how_to_fill(contract.consumes is not None and contract.consumes.into in group)
-            scope.fault("missing-one-of", place, "", f"one of {', '.join(group)}", hint)
+            scope.fault("missing-one-of", where, "", f"one of {', '.join(group)}", _how_to_fill(contract, group))
 
 
-def _how_to_fill(consumed: bool) -> str:
-    return "write it, or hand over a step's collection with `from_step`" if consumed else ""
+def _is_small(data: Any) -> bool:
+    return type(data) is not str or len(data) <= MAX_LITERAL
+
+
+def _unlisted(scope: Scope, bound: Bound, name: str, value: Expression, where: str) -> None:
+    """An argument that the contract does not list: a fault, unless its schema declares further ones."""
+    place = pointer(where, name)
+    if bound.extra is None:
+        known = bound.args
+        scope.fault("unknown-argument", place, name, f"arguments of `{bound.contract.name}`: {listed(known)}",
+                    did_you_mean(name, known))
+    if value is not MISSPELLED:
+        check(scope, value, bound.extra or ANY, place, lenient=bound.contract.lenient)
+
+
+def _how_to_fill(contract: Contract, names: tuple[str, ...]) -> str:
+    if contract.consumes is None or contract.consumes.into not in names:
+        return ""
+    return "write it, or hand over a step's collection with `from_step`"
 
 
 def _effect(
@@ -195,10 +215,10 @@ def _consumed(
     if value is None or value is MISSPELLED:
         return None, ANY
     if isinstance(value, Ref):
-        reading = silently(scope, value.reference)
-        if reading.made is not None and not reading.has_fallback:
-            return reading.made.kind, reading.made.entry
-        whole = reading.whole
+        made = scope.whole_of(value.reference)
+        if made is not None:
+            return made.kind, made.entry
+        whole = silently(scope, value.reference).whole
     else:
         whole = shape_of(scope, value)
     return None, (elements(whole) or ANY) if consumes.many else whole

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from metnos.checks.arguments import check, inside_text
 from metnos.checks.bound import Bound, bind
+from metnos.checks.canonical import canonical
 from metnos.checks.model import CheckContext, Checked, CheckedStep
 from metnos.checks.scope import Scope, listed
 from metnos.checks.shapes import ANY
@@ -26,7 +27,7 @@ from metnos.plan.faults import did_you_mean
 from metnos.plan.jsondata import pointer
 from metnos.plan.model import FinalAnswer, NeedsInputs, Plan
 from metnos.plan.parse import read_plan
-from metnos.plan.write import canonical_plan, to_json
+from metnos.plan.write import to_json
 from metnos.values.expressions import Expression, Ref
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class Validator:
         text, data = _terminal(scope, read, parsed.diagnostics)
         if scope.faults:
             return Checked(plan=read, diagnostics=_in_order(scope.faults))
-        canonical = canonical_plan(read)
-        return Checked(plan=canonical, digest=plan_digest(canonical), steps=tuple(steps), answer_text=text, answer_data=data)
+        accepted = canonical(read)
+        return Checked(plan=accepted, digest=plan_digest(accepted), steps=tuple(steps), answer_text=text, answer_data=data)
 
     def bound(self, name: str) -> Bound | None:
         """The compiled contract of a tool; None if the catalog has none of that name."""

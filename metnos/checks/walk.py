@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from metnos.checks.remembering import remembered
 from metnos.checks.shapes import ANY, NEVER, Alternative, Shape, array_of, union
 from metnos.plan.references import Index, Key, Segment
 
@@ -43,7 +44,8 @@ class Walked(msgspec.Struct, frozen=True, eq=False):
     """There was an `[*]`: the result is a list, made of what each element gives."""
 
 
-def walk(shape: Shape, path: tuple[Segment, ...], *, lenient: bool) -> Walked:
+@remembered
+def walk(shape: Shape, path: tuple[Segment, ...], lenient: bool) -> Walked:
     """Follow `path`. A lenient producer's fields count as there; an index into its lists may fail at run time."""
     gaps: list[Gap] = []
     depth = 0

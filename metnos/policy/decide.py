@@ -24,7 +24,7 @@ def decide(question: Question) -> Verdict:
     """
     answer = TABLE[question.effect][question.origin]
     if question.untrusted:
-        answer = max(answer, UNTRUSTED, key=SEVERITY.index)
+        answer = SEVERITY[max(SEVERITY.index(answer), SEVERITY.index(UNTRUSTED))]
     match answer:
         case "allow":
             return Allow()

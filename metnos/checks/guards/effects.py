@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from metnos.checks.bound import rank
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.plan.diagnostics import Diagnostic
+from metnos.values.expressions import DictOf
 
 if TYPE_CHECKING:
     from metnos.checks.model import CheckContext, Checked, CheckedStep
@@ -85,7 +86,7 @@ def mildest(contract: Contract) -> EffectClass:
 
 
 def _where(step: CheckedStep) -> str:
-    given = {name for name, _ in step.args.items} if hasattr(step.args, "items") else set()
+    given = {name for name, _ in step.args.items} if isinstance(step.args, DictOf) else frozenset[str]()
     for rule in step.contract.effects:
         for name in rule.when or {}:
             if name in given:

@@ -11,15 +11,16 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from metnos.checks.guards.model import Checker, Finding, verdict
+from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
-from metnos.plan.references import FillerTarget, Reference
-from metnos.values.expressions import Concat, DictOf, Expression, ListOf, Literal_, Ref, Text
+from metnos.plan.references import FillerTarget, ItemTarget, Reference, StepTarget
+from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from metnos.checks.model import CheckContext, Checked
+    from metnos.checks.model import CheckContext, Checked, CheckedStep
     from metnos.request.model import Request
 
 GROUNDED_SOURCES = frozenset({"user", "author", "host", "template"})
@@ -29,71 +30,94 @@ _QUOTES = "\"'`“”‘’«»„"
 
 def grounding(checked: Checked, context: CheckContext) -> Finding:
     """Every target argument of a step with an effect, part by part."""
-    known = _values(context.request)
+    tracing = _Tracing(checked, _values(context.request))
     found: list[Diagnostic] = []
     for step in checked.steps:
         if step.worst_effect == "read":
             continue
-        values = dict(step.args.items) if isinstance(step.args, DictOf) else {}
+        values = _arguments(step)
         for target in step.contract.targets:
-            if target not in values:
-                continue  # a contract default
-            where = pointer(f"/steps/{step.number - 1}/args", target)
-            for bad in _ungrounded(values[target], known):
-                found.append(Diagnostic(code="ungrounded-target", where=where, found=bad, expected=_expected(known)))
-            if step.for_each is not None and isinstance(step.for_each, Literal_ | ListOf):
-                found += [
-                    Diagnostic(code="ungrounded-target", where=f"/steps/{step.number - 1}/for_each", found=bad,
-                               expected=_expected(known))
-                    for bad in _ungrounded(step.for_each, known)
-                ]
+            if target in values:  # else the contract's default holds
+                where = pointer(f"/steps/{step.number - 1}/args", target)
+                found += tracing.faults(values[target], step, where)
     return verdict("grounding", context, found)
 
 
-def _expected(known: frozenset[str]) -> str:
-    return f"one of {', '.join(sorted(known)[:8])}" if known else "a target that the request names"
+def _arguments(step: CheckedStep) -> dict[str, Expression]:
+    return dict(step.args.items) if isinstance(step.args, DictOf) else {}
 
 
-def _ungrounded(value: Expression, known: frozenset[str]) -> Iterator[str]:
-    """The parts of a target that nobody said."""
-    if isinstance(value, Literal_):
-        yield from _literal(value.data, value.source, known)
-    elif isinstance(value, Ref):
-        yield from _reference(value.reference, value.source, known)
-    elif isinstance(value, Text):
-        for part in value.parts:
-            yield from _literal(part, value.source, known) if isinstance(part, str) else _reference(part, value.source, known)
-    elif isinstance(value, DictOf):
-        for _, item in value.items:
-            yield from _ungrounded(item, known)
-    elif isinstance(value, ListOf):
-        for item in value.items:
-            yield from _ungrounded(item, known)
-    elif isinstance(value, Concat):
-        for reference in value.items:
-            yield from _reference(reference, "author", known)
+class _Tracing:
+    """Where the parts of a value come from, back through steps that touch nothing outside."""
 
+    def __init__(self, checked: Checked, known: frozenset[str]) -> None:
+        self.steps = checked.steps
+        self.known = known
 
-def _reference(reference: Reference, source: str, known: frozenset[str]) -> Iterator[str]:
-    if isinstance(reference.target, FillerTarget):
-        yield f"the filler `{reference.target.name}`, which a model writes"
-    if reference.has_fallback:
-        yield from _literal(reference.fallback, source, known)
+    def faults(self, value: Expression, step: CheckedStep, where: str) -> list[Diagnostic]:
+        bad = list(dict.fromkeys(self.ungrounded(value, step)))
+        wanted = f"one of {', '.join(sorted(self.known)[:8])}" if self.known else "a target that the request names"
+        return [Diagnostic(code="ungrounded-target", where=where, found=each, expected=wanted) for each in bad]
 
+    def ungrounded(self, value: Expression, step: CheckedStep) -> Iterator[str]:
+        """The parts of a target that nobody said."""
+        if isinstance(value, Literal_):
+            yield from self.literal(value.data, value.source)
+        elif isinstance(value, Ref):
+            yield from self.reference(value.reference, value.source, step)
+        elif isinstance(value, Text):
+            for part in value.parts:
+                if isinstance(part, str):
+                    yield from self.literal(part, value.source)
+                else:
+                    yield from self.reference(part, value.source, step)
+        elif isinstance(value, DictOf):
+            for _, item in value.items:
+                yield from self.ungrounded(item, step)
+        elif isinstance(value, ListOf):
+            for item in value.items:
+                yield from self.ungrounded(item, step)
+        else:
+            for reference in value.items:
+                yield from self.reference(reference, "author", step)
 
-def _literal(data: Any, source: str, known: frozenset[str]) -> Iterator[str]:
-    if source in GROUNDED_SOURCES:
-        return
-    if isinstance(data, dict):
-        for value in data.values():
-            yield from _literal(value, source, known)
-    elif isinstance(data, list):
-        for value in data:
-            yield from _literal(value, source, known)
-    elif isinstance(data, str) and normalised(data) not in known:
-        yield data
-    elif isinstance(data, int | float) and not isinstance(data, bool) and str(data) not in known:
-        yield str(data)
+    def reference(self, reference: Reference, source: str, step: CheckedStep) -> Iterator[str]:
+        target = reference.target
+        if isinstance(target, FillerTarget):
+            yield f"the filler `{target.name}`, which a model writes"
+        elif isinstance(target, ItemTarget) and step.for_each is not None:
+            yield from self.ungrounded(step.for_each, step)
+        elif isinstance(target, StepTarget) and target.plan is None:
+            yield from self.step(target)
+        if reference.has_fallback:
+            yield from self.literal(reference.fallback, source)
+
+    def step(self, target: StepTarget) -> Iterator[str]:
+        """A step that looks at the world grounds what it gives; a pure transform only hands on what it was given."""
+        assert isinstance(target.step, int)
+        earlier = self.steps[target.step - 1]
+        if earlier.contract.resources != ():
+            return
+        values = _arguments(earlier)
+        consumes = earlier.contract.consumes
+        handed = values if consumes is None else {consumes.into, *earlier.contract.own_text}
+        for name in values:
+            if name in handed:
+                yield from self.ungrounded(values[name], earlier)
+
+    def literal(self, data: Any, source: str) -> Iterator[str]:
+        if source in GROUNDED_SOURCES:
+            return
+        if is_object(data):
+            for value in data.values():
+                yield from self.literal(value, source)
+        elif is_list(data):
+            for value in data:
+                yield from self.literal(value, source)
+        elif isinstance(data, str) and normalised(data) not in self.known:
+            yield data
+        elif isinstance(data, int | float) and not isinstance(data, bool) and str(data) not in self.known:
+            yield str(data)
 
 
 def _values(request: Request | None) -> frozenset[str]:
@@ -103,7 +127,8 @@ def _values(request: Request | None) -> frozenset[str]:
     found: set[str] = set()
     for slot in request.slots:
         found.add(normalised(slot.text))
-        found.update(normalised(str(value)) for value in (slot.value if isinstance(slot.value, list) else [slot.value]))
+        values: list[Any] = slot.value if is_list(slot.value) else [slot.value]
+        found.update(normalised(str(value)) for value in values)
     return frozenset(found - {""})
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from metnos.checks.bound import input_words
 from metnos.checks.guards.model import Rewriter
-from metnos.checks.lowering import said_in_words
 from metnos.checks.model import CheckContext, Checked
 from metnos.checks.tables import FROM_STEP, FROM_STEPS
 from metnos.plan.model import Plan
@@ -20,7 +20,7 @@ def explicit_input(checked: Checked, context: CheckContext) -> Plan:  # noqa: AR
     steps = list(plan.steps)
     for index, (step, bound) in enumerate(zip(plan.steps, checked.steps, strict=True)):
         handed = FROM_STEP in step.args or FROM_STEPS in step.args
-        if handed and said_in_words(bound.contract, step.args):
+        if handed and not input_words(bound.contract).isdisjoint(step.args):
             args = {name: value for name, value in step.args.items() if name not in (FROM_STEP, FROM_STEPS)}
             steps[index] = msgspec.structs.replace(step, args=args)
     if all(new is old for new, old in zip(steps, plan.steps, strict=True)):
