@@ -49,7 +49,8 @@ class BlobFolder:
                 if self.read(blob) == data:
                     continue
                 if not path.parent.is_dir():
-                    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    for folder in (self._folder, path.parent):  # `parents=True` would give the first another mode
+                        folder.mkdir(mode=0o700, exist_ok=True)
                     folders.update((self._folder, self._folder.parent))
                 _write(path, data)
                 folders.add(path.parent)

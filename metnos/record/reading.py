@@ -7,7 +7,7 @@ what it does not know it passes over. Nothing is decided from a view.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -215,7 +215,7 @@ class _Reader:
 
     def _answered(self, state: str) -> Callable[[Body, int], None]:
         def handler(body: Body, at: int) -> None:
-            line = ApprovalLine(approval=_string(body, "approval"), state=state, at=at, by=_string(body, "by"))
+            line = ApprovalLine(approval=_string(body, "approval"), state=state, at=at, by=_string(body, "by") or "local")
             self._view.approvals.append(line)
 
         return handler
@@ -249,9 +249,9 @@ def _objects(body: Body, name: str) -> list[Body]:
 
 
 def _list(body: Body, name: str) -> list[Any]:
-    value: Any = body.get(name)
-    return value if isinstance(value, list) else []
+    value = body.get(name)
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _as_object(value: Any) -> Body | None:
-    return value if isinstance(value, dict) else None
+    return cast("Body", value) if isinstance(value, dict) else None

@@ -25,12 +25,13 @@ OPENED = (
     " fence, seq, head_status, head_seq, head_hash, signature, key)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, '', 0, '', '', '')"
 )
-GROWN = "UPDATE turn SET seq = ?, outcome = ? WHERE turn = ? AND fence = ? AND status = 'open'"
+GROWN = "UPDATE turn SET seq = ?, outcome = ?, status = 'open' WHERE turn = ? AND fence = ? AND status <> 'closed'"
 FINISHED = (
     "UPDATE turn SET status = ?, head_status = ?, head_seq = ?, head_hash = ?, signature = ?, key = ?"
     " WHERE turn = ? AND fence = ? AND status = 'open'"
 )
-RECLAIMED = "UPDATE turn SET fence = ?, status = 'open' WHERE turn = ? AND fence = ?"
+RECLAIMED = "UPDATE turn SET fence = ? WHERE turn = ? AND fence = ?"
+"""A claim alone changes nothing that is shown: a suspended turn stays suspended until something is appended."""
 REQUEST_CHARACTERS = 500
 """Of the request, kept in the turn's row for lists; the whole of it is in the record."""
 
