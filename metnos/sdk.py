@@ -125,6 +125,11 @@ class Files(Protocol):
     Every method raises `FilesError` (in this module) with an error class and a code.
     """
 
+    skipped: Any
+    """What the scans of this call could not see, reason → count: `unreadable`, `vanished`, `too-deep`."""
+    warnings: Any
+    """The first of those places, each `reason: path`; a list of str."""
+
     def scan(self, path: str, *, recursive: bool, hidden: bool) -> Any:
         """Iterate `FileEntry` below `path`, folders before their contents, names in byte order."""
         ...

@@ -20,7 +20,7 @@ import msgspec
 
 from metnos.execute.faults import failure_of
 from metnos.execute.outcome import StepOutcome, failed
-from metnos.execute.strict import MAX_DEPTH, NotJSON, settle, within_depth
+from metnos.execute.strict import MAX_DEPTH, NotJSON, require_depth, settle
 from metnos.plan.jsondata import JSONFault, canonical, digest_bytes
 from metnos.sdk import SDK_VERSION, Effect, Failure, Result
 
@@ -96,10 +96,10 @@ class Border:
         self, data: object, rules: Rules, args: Mapping[str, Any], beside: Result | None, *, plain: bool = False
     ) -> StepOutcome:
         try:
-            value = data if plain else settle(data)
+            value: Any = data if plain else settle(data)
             raw = canonical(value)
-            if (raw.count(b"[") + raw.count(b"{") > MAX_DEPTH) and not within_depth(value):
-                raise NotJSON("too-deep", "", f"the result is nested deeper than {MAX_DEPTH}")
+            if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+                require_depth(value)
         except (NotJSON, JSONFault) as fault:
             return self._bad(failed("data", fault.code, fault.message, where=fault.where), beside, args)
         if len(raw) > rules.output_bytes:

@@ -17,6 +17,7 @@ Concurrency:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metnos.execute.border import Border
@@ -169,10 +170,14 @@ class Runners:
         key = (grant.turn, command.step)
         asked = False
 
-        def stop() -> None:
+        def cancel() -> None:
             nonlocal asked
-            asked = True
-            loop.call_soon_threadsafe(task.cancel)
+            if self._running.get(key) is stop:  # on the loop's thread: it may have ended since it was asked
+                asked = True
+                task.cancel()
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(cancel)
 
         self._running[key] = stop
         try:
@@ -226,11 +231,13 @@ class Runners:
         stop = Stop()
         self._running[key] = stop.set
         pool = self._workers()
+        progress = self._progress
+        tell = None if progress is None else partial(progress, command.step)
 
         def work() -> StepOutcome:
             opened = sealer().opened_for(command.args, names) if names else {}
             request = request_for(prepared, command, grant, opened)
-            return pool.call(request, prepared, stop, self._progress).outcome(self._border, prepared, command.args)
+            return pool.call(request, prepared, stop, tell).outcome(self._border, prepared, command.args)
 
         waited = asyncio.wrap_future(self._get_threads("workers", pool.most).submit(work))
         try:

@@ -16,14 +16,16 @@ import base64
 import binascii
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from metnos.values.sealed import HANDLE, find_handles, handle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from metnos.execute.vault import Vault
 
@@ -63,9 +65,9 @@ class Recogniser:
             ValueError: the file is not of the declared form, or a regex does not compile.
         """
         import tomllib
+        from importlib import import_module
 
-        import re2
-
+        re2: Any = import_module("re2")  # it is not typed
         file = msgspec.convert(tomllib.loads(data.decode()), _File)
         self._patterns = [(pattern, re2.compile(pattern.regex.encode())) for pattern in file.pattern]
         self._placeholder = re2.compile(file.placeholder.encode())
@@ -76,8 +78,8 @@ class Recogniser:
         self._set.Add(file.fields_needle.encode())
         self._set.Compile()
         self._by_field = len(file.pattern)
-        self.match = self._set.Match
-        """`match(bytes)` → indices of the patterns that may be in the bytes; empty: none is."""
+        self.match: Callable[[bytes], list[int] | None] = self._set.Match
+        """`match(bytes)` → indices of the patterns that may be in the bytes; none or empty: no secret is."""
 
     def spans(self, text: bytes, among: Iterable[int]) -> list[tuple[int, int]]:
         """Secret spans of one string (UTF-8), in order, merged where they overlap."""
@@ -152,17 +154,10 @@ def _is_user_and_password(span: bytes) -> bool:
     return b":" in decoded and decoded.isascii() and decoded.decode().isprintable()
 
 
-_recogniser: Recogniser | None = None
-
-
+@cache
 def recogniser() -> Recogniser:
     """The shipped patterns, compiled on first use."""
-    global _recogniser
-    if _recogniser is None:
-        from importlib.resources import files
-
-        _recogniser = Recogniser((files("metnos.execute") / "secrets.toml").read_bytes())
-    return _recogniser
+    return Recogniser(Path(__file__).with_name("secrets.toml").read_bytes())
 
 
 class Sealer:
@@ -219,9 +214,10 @@ class _Sealing:
         if type(value) is str:
             return self._text(value)
         if type(value) is list:
-            return [self.walk(item) for item in value]
+            return [self.walk(item) for item in cast("list[Any]", value)]
         if type(value) is dict:
-            return {self._text(key): self._field(key, item) for key, item in value.items()}
+            fields = cast("dict[str, Any]", value)
+            return {self._text(key): self._field(key, item) for key, item in fields.items()}
         return value
 
     def _field(self, key: str, value: Any) -> Any:

@@ -8,14 +8,13 @@ Encoders are lenient (NaN becomes null, an integer key becomes text); the compar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
 
 MAX_DEPTH = 32
 """Containers within containers; arguments have the same limit, and a result becomes an argument."""
-MAX_INT = 2**53 - 1
 
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode
@@ -46,19 +45,31 @@ def settle(data: object) -> Any:
     return _walk(data, "", 0)
 
 
-def within_depth(data: object, most: int = MAX_DEPTH) -> bool:
-    """Whether no container of plain JSON `data` lies deeper than `most` containers."""
-    level: list[Any] = [data] if type(data) is dict or type(data) is list else []
+def require_depth(data: object) -> None:
+    """Refuse plain JSON that is nested too deeply.
+
+    Raises:
+        NotJSON: `too-deep`.
+    """
+    if not _within_depth(data, MAX_DEPTH):
+        raise NotJSON("too-deep", "", f"nested deeper than {MAX_DEPTH}")
+
+
+def _within_depth(data: object, most: int) -> bool:
+    level = _containers([data])
     for _ in range(most):
         if not level:
             return True
-        level = [
-            child
-            for holder in level
-            for child in (holder.values() if type(holder) is dict else holder)
-            if type(child) is dict or type(child) is list
-        ]
+        level = [child for holder in level for child in _containers(_inside(holder))]
     return not level
+
+
+def _inside(holder: Any) -> Iterable[Any]:
+    return cast("dict[str, Any]", holder).values() if type(holder) is dict else holder
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if type(value) is dict or type(value) is list]
 
 
 def _walk(value: object, where: str, depth: int) -> Any:

@@ -1,0 +1,150 @@
+"""Keeps the entries whose field satisfies a condition; their order stays.
+
+Law: numbers compare with numbers, text with text, times (ISO 8601 with offset) as instants; anything else is an
+error that names the entry. Patterns run on RE2, which cannot be made slow.
+"""
+
+from __future__ import annotations
+
+import operator
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from metnos.sdk import Context, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Test = Callable[[Any], bool]
+
+ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+TEXT = {"starts_with": str.startswith, "ends_with": str.endswith}
+
+
+class Mismatch(Exception):
+    """The field cannot be compared with the value."""
+
+
+def run(args: dict[str, Any], _ctx: Context) -> Result:
+    """Filter."""
+    field, missing = args["field"], args.get("missing", "error")
+    try:
+        test = _test(args["op"], args["value"])
+    except Mismatch as fault:
+        return Result.failed("arguments", "bad-value", str(fault), where="/value")
+    kept: list[dict[str, Any]] = []
+    for at, entry in enumerate(args["entries"]):
+        if field not in entry:
+            if missing == "error":
+                return _lacking(at, field)
+            if missing == "drop":
+                continue
+        try:
+            if test(entry.get(field)):
+                kept.append(entry)
+        except Mismatch as fault:
+            return Result.failed("data", "value-type", str(fault), where=f"/entries/{at}/{_escaped(field)}")
+    return Result.done({"entries": kept, "count": len(kept)})
+
+
+def _lacking(at: int, field: str) -> Result:
+    hint = 'set missing to "drop" or "null"'
+    message = f"entry {at + 1} has no field {field}"
+    return Result.failed("data", "value-missing", message, where=f"/entries/{at}/{_escaped(field)}", hint=hint)
+
+
+def _escaped(field: str) -> str:
+    return field.replace("~", "~0").replace("/", "~1")
+
+
+def _test(op: str, value: Any) -> Test:
+    if op in ("eq", "ne"):
+        return lambda found: _equal(found, value) == (op == "eq")
+    if op in ORDER:
+        return _ordered(ORDER[op], value)
+    if op == "in":
+        if not isinstance(value, list):
+            raise Mismatch("`in` needs a list of values")
+        choices: list[Any] = value
+        return lambda found: any(_equal(found, choice) for choice in choices)
+    if op == "contains":
+        return lambda found: _contains(found, value)
+    if not isinstance(value, str):
+        raise Mismatch(f"`{op}` needs text, not {_kind(value)}")
+    if op == "matches":
+        return _matching(value)
+    return lambda found: TEXT[op](_text(found), value) if found is not None else False
+
+
+def _ordered(compare: Callable[[Any, Any], bool], value: Any) -> Test:
+    if _kind(value) not in ("number", "text"):
+        raise Mismatch(f"an order needs a number or text, not {_kind(value)}")
+    instant = _instant(value)
+
+    def test(found: Any) -> bool:
+        if found is None:
+            return False
+        if _kind(found) != _kind(value):
+            raise Mismatch(f"{_kind(found)} cannot be compared with {_kind(value)}")
+        if instant is not None and (when := _instant(found)) is not None:
+            return compare(when, instant)
+        return compare(found, value)
+
+    return test
+
+
+def _equal(found: Any, value: Any) -> bool:
+    if _kind(found) != _kind(value):
+        return False
+    if found == value:
+        return True
+    instant = _instant(value)
+    return instant is not None and instant == _instant(found)
+
+
+def _contains(found: Any, value: Any) -> bool:
+    if found is None:
+        return False
+    if isinstance(found, list):
+        items: list[Any] = found
+        return any(_equal(item, value) for item in items)
+    if not isinstance(value, str):
+        raise Mismatch(f"text cannot contain {_kind(value)}")
+    return value in _text(found)
+
+
+def _matching(pattern: str) -> Test:
+    re2: Any = import_module("re2")  # it is not typed
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as fault:
+        raise Mismatch(f"the pattern cannot be read: {fault}") from fault
+    return lambda found: found is not None and compiled.search(_text(found)) is not None
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, str):
+        raise Mismatch(f"the field holds {_kind(found)}, not text")
+    return found
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a truth value"
+    if isinstance(value, int | float):
+        return "number"
+    return {str: "text", list: "a list", dict: "an object", type(None): "null"}[type(value)]
+
+
+def _instant(value: Any) -> datetime | None:
+    """The instant that a full ISO time with offset means; None for other text."""
+    if not isinstance(value, str) or len(value) < 17 or value[4:5] != "-" or value[10:11] not in ("T", " "):
+        return None
+    try:
+        when = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return when if when.tzinfo is not None else None

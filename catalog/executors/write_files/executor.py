@@ -1,0 +1,32 @@
+"""Writes one text file, whole or not at all.
+
+Law: an existing file is replaced only if asked; the same content again is a success (a step that is repeated after
+a crash finds its own work). Sealed secrets in the content are opened here and nowhere earlier.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metnos.sdk import Context, Effect, FilesError, Result
+
+
+def run(args: dict[str, Any], ctx: Context) -> Result:
+    """Write the file."""
+    path, encoding = args["path"], args.get("encoding", "utf-8")
+    overwrite = args.get("overwrite", False)
+    try:
+        data = ctx.open_secret(args["content"]).encode(encoding)
+    except LookupError:
+        return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
+    except UnicodeEncodeError as fault:
+        message = f"character {fault.start + 1} cannot be written in {encoding}"
+        return Result.failed("data", "not-encodable", message, where="/content", hint='use "utf-8"')
+    try:
+        before, after = ctx.files.write(path, data, overwrite=overwrite)
+    except FilesError as fault:
+        hint = fault.hint if fault.code != "exists" else "choose another name, or set overwrite"
+        return Result.failed(fault.cls, fault.code, f"{path}: {fault.message}", where="/path", hint=hint)
+    changed = overwrite and before is not None
+    effect = Effect(cls="change" if changed else "create", target=path, before=before, after=after)
+    return Result.done({"path": path, "bytes": len(data), "digest": after}, effects=(effect,))
