@@ -56,14 +56,12 @@ def lower(scope: Scope, bound: Bound | None, args: dict[str, Any], where: str) -
     """
     if FROM_STEP in args:
         number = args[FROM_STEP]
+        place = f"{where}/{FROM_STEP}"
         if bound is not None and scope.is_earlier(number) and bound.words.isdisjoint(args) and FROM_STEPS not in args:
             made = scope.made[number - 1]
             if made.known and (lowered := _handed(bound, made, number)) is not None:
-                scope.wait_for(number, where)
-                if lowered.for_each is not None:
-                    scope.item = Reading(made.entry, made.lenient)
-                return lowered
-        return _lower(scope, bound, args, [(args[FROM_STEP], f"{where}/{FROM_STEP}")], f"{where}/{FROM_STEP}")
+                return _taken(scope, made, lowered, number, place)
+        return _lower(scope, bound, args, [(number, place)], place)
     steps = args[FROM_STEPS]
     if not is_list(steps) or not steps:
         return Lowered(fills=True)  # a fault of form, reported by the reader
@@ -106,14 +104,14 @@ def _lower(scope: Scope, bound: Bound | None, args: dict[str, Any], places: list
         return Lowered(fills=True)
     if not bound.words.isdisjoint(args):
         return DROPPED
-    sources = [(number, scope.made[number - 1], where) for number, where in numbers]
-    good = [_acceptable(scope, consumes, made, where) for _, made, where in sources]
-    if not all(good) or len(good) < len(places):
-        return Lowered(fills=True)
+    sources = [
+        (number, scope.made[number - 1], where)
+        for number, where in numbers
+        if _acceptable(scope, consumes, scope.made[number - 1], where)
+    ]
     if whole.endswith(FROM_STEPS):
-        return _concatenate(scope, bound, consumes, sources)
-    number, made, where = sources[0]
-    return _hand_over(scope, bound, consumes, number, made, where)
+        return _concatenate(scope, bound, consumes, sources, len(places))
+    return _hand_over(scope, bound, consumes, *sources[0]) if sources else Lowered(fills=True)
 
 
 def _acceptable(scope: Scope, consumes: Consumes, made: Made, where: str) -> bool:
@@ -139,13 +137,17 @@ def _hand_over(scope: Scope, bound: Bound, consumes: Consumes, number: int, made
         if wrong is not None:
             report_misfit(scope, wrong, where)
         return Lowered(fills=True)
+    return _taken(scope, made, lowered, number, where)
+
+
+def _taken(scope: Scope, made: Made, lowered: Lowered, number: int, where: str) -> Lowered:
     scope.wait_for(number, where)
     if lowered.for_each is not None:
         scope.item = Reading(made.entry, made.lenient)
     return lowered
 
 
-def _concatenate(scope: Scope, bound: Bound, consumes: Consumes, sources: list[tuple[int, Made, str]]) -> Lowered:
+def _concatenate(scope: Scope, bound: Bound, consumes: Consumes, sources: list[tuple[int, Made, str]], wanted: int) -> Lowered:
     references: list[Reference] = []
     for number, made, where in sources:
         wrong = _misfit(bound, consumes, made)
@@ -156,7 +158,7 @@ def _concatenate(scope: Scope, bound: Bound, consumes: Consumes, sources: list[t
         else:
             scope.wait_for(number, where)
             references.append(collection_reference(number, made.field or ""))
-    if len(references) < len(sources):
+    if len(references) < wanted:
         return Lowered(fills=True)
     kinds = {made.kind for _, made, _ in sources}
     kind = kinds.pop() if len(kinds) == 1 else None
