@@ -73,7 +73,7 @@ class Faults:
 
 def describe(value: Any) -> str:
     """A value in a few words: its type, and the value itself where it is short."""
-    python: type[Any] = type(value)
+    python = value.__class__
     kind = TYPES.get(python, f"a {python.__name__}")
     if value is None or kind in ("an object", "a list"):
         return kind

@@ -219,12 +219,15 @@ _dumps = orjson.dumps
 _sha256 = hashlib.sha256
 _MAYBE_NOT_CANONICAL = re.compile(rb"(?:^|[:,\[])(?:null|-?[0-9]+[.e])").search
 """`null` may have been NaN; a float may be spelled otherwise in RFC 8785. Text that looks like one only costs time."""
+_LONG_DIGITS = re.compile(rb"[0-9]{16}").search
 _ASTRAL = re.compile(rb"[\xf0-\xf4]").search
 """A character beyond U+FFFF: the one case where UTF-8 order and UTF-16 order of keys can differ."""
 
 
 def canonical(data: JSON, *, max_bytes: int | None = None) -> bytes:
     """The bytes of RFC 8785.
+
+    A whole float from 2^53 to 1e21 is written as RFC 8785 says, as an integer, which `loads_strict` then refuses.
 
     Args:
         data: JSON data; a tuple counts as a list.
@@ -243,6 +246,18 @@ def canonical(data: JSON, *, max_bytes: int | None = None) -> bytes:
     if max_bytes is not None and len(out) > max_bytes:
         raise JSONFault("too-large", "", f"more than {max_bytes} bytes")
     return out
+
+
+def spell(data: JSON) -> str:
+    """Text that `loads_strict` reads back as it was: canonical, but for whole floats from 2^53 on, left floats.
+
+    Raises:
+        JSONFault: as `canonical`.
+    """
+    out = canonical(data)
+    if _LONG_DIGITS(out) and _is_unsure(data):
+        out = _dumps(data, option=_OPTIONS)
+    return out.decode("utf-8")
 
 
 def check_limits(data: JSON, *, max_bytes: int = MAX_PLAN_BYTES, max_depth: int = MAX_DEPTH) -> None:
@@ -271,7 +286,7 @@ def _is_unsure(data: Any) -> bool:
     stack: list[Any] = [data]
     while stack:
         value = stack.pop()
-        kind: type[Any] = type(value)
+        kind = value.__class__
         if kind is dict:
             for key in value:
                 if not key.isascii() and max(key) > "\uffff":
@@ -301,7 +316,7 @@ def _refuse_unjson(data: Any) -> None:
         where, value = stack.pop()
         if where.count("/") > 250:
             return  # deeper than the writer goes: the caller says so
-        kind: type[Any] = type(value)
+        kind = value.__class__
         if kind is dict:
             for key in value:
                 if type(key) is not str:
@@ -317,7 +332,7 @@ def _refuse_unjson(data: Any) -> None:
 
 
 def _refuse_scalar(value: Any, where: str) -> None:
-    kind: type[Any] = type(value)
+    kind = value.__class__
     if kind is bool or value is None:
         return
     if kind is int:

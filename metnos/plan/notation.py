@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metnos.plan.diagnostics import Diagnostic
-from metnos.plan.jsondata import MAX_PLAN_BYTES, JSONFault, canonical, guard_depth, loads_strict
+from metnos.plan.jsondata import MAX_PLAN_BYTES, JSONFault, guard_depth, loads_strict, spell
 from metnos.plan.model import Step
 from metnos.plan.parse import Parsed, read_plan, to_json
 from metnos.plan.references import Reference
@@ -116,7 +116,7 @@ def _end_words(terminal: dict[str, Any]) -> Iterator[str]:
 
 def _arguments(args: dict[str, Any]) -> Iterator[str]:
     for name, value in args.items():
-        yield f"{name if _NAME.fullmatch(name) else canonical(name).decode()}={_value(value)}"
+        yield f"{name if _NAME.fullmatch(name) else spell(name)}={_value(value)}"
 
 
 def _value(value: Any) -> str:
@@ -124,7 +124,7 @@ def _value(value: Any) -> str:
         parts = parse_string(value)
         if len(parts) == 1 and isinstance(parts[0], Reference):
             return value
-    return canonical(value).decode()
+    return spell(value)
 
 
 # --- reading ------------------------------------------------------------------------------------------------

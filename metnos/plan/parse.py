@@ -280,7 +280,7 @@ class _Reader:
         """Look at every string in an object or list."""
         pairs = value.items() if is_object(value) else enumerate(value)
         for key, item in pairs:
-            kind: type[Any] = type(item)
+            kind = item.__class__
             if kind is str:
                 if "$" in item:
                     self._parts(item, pointer(where, key))

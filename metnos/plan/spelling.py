@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.plan.diagnostics import Diagnostic
-from metnos.plan.jsondata import JSONFault, canonical, loads_strict
+from metnos.plan.jsondata import JSONFault, loads_strict, spell
 from metnos.plan.references import (
     Every,
     FillerTarget,
@@ -125,14 +125,15 @@ def _parse(text: str) -> Parts:
     except ReferenceSyntax as error:
         raise ReferenceSyntax(text, error.position, error.expected, error.hint) from None
     except lark.UnexpectedCharacters as error:
-        raise _syntax(text, _position(error), error.allowed or ()) from None
+        raise _syntax(text, _position(error, text), error.allowed or ()) from None
     except lark.UnexpectedToken as error:
-        # The lexer is contextual: a token that does not fit is always the end.
-        raise _syntax(text, len(text), error.accepts or error.expected) from None
+        raise _syntax(text, _position(error, text), error.accepts or error.expected) from None
 
 
-def _position(error: Any) -> int:
-    return error.pos_in_stream or 0
+def _position(error: Any, text: str) -> int:
+    token = getattr(error, "token", None)
+    at_end = token is not None and token.type == "$END"
+    return len(text) if at_end else error.pos_in_stream
 
 
 def _syntax(text: str, position: int, terminals: Iterable[str]) -> ReferenceSyntax:
@@ -228,7 +229,7 @@ _RULES: dict[str, Callable[[list[Any]], Any]] = {
 def format_reference(reference: Reference) -> str:
     """The canonical spelling, `${…}`."""
     path = "".join(map(_format_segment, reference.path))
-    fallback = f" ?? {canonical(reference.fallback).decode()}" if reference.has_fallback else ""
+    fallback = f" ?? {spell(reference.fallback)}" if reference.has_fallback else ""
     return f"${{{format_target(reference.target)}{path}{fallback}}}"
 
 
@@ -265,7 +266,7 @@ def format_target(target: Target) -> str:
 def _format_segment(segment: Segment) -> str:
     match segment:
         case Key(name=name):
-            return f".{name}" if _PLAIN_KEY.fullmatch(name) else f"[{canonical(name).decode()}]"
+            return f".{name}" if _PLAIN_KEY.fullmatch(name) else f"[{spell(name)}]"
         case Index(number=number):
             return f"[{number}]"
         case Every():

@@ -65,7 +65,7 @@ class _Compiling:
     def expression(self, value: Any, where: str, source: str) -> Expression:
         if self.origins:
             source = self.origins.get(where, source)
-        kind: type[Any] = type(value)
+        kind = value.__class__
         if kind is str:
             return self.string(value, source) if "$" in value else Literal_(value, source)
         if kind is dict:

@@ -206,7 +206,7 @@ def _fallback(reference: Reference, sources: set[str], literal_source: str) -> A
 
 def _walk(data: Any, path: tuple[Segment, ...], reference: Reference) -> Any:
     for position, segment in enumerate(path):
-        shape: type[Any] = type(data)
+        shape = data.__class__
         if isinstance(segment, Key):
             if shape is not dict or segment.name not in data:
                 raise _no_field(data, segment, reference)
@@ -248,12 +248,11 @@ def _scalar_text(reference: Reference, env: Environment, sources: set[str], lite
     data: Any = _value_of(reference, env, sources, literal_source)
     if data is None and reference.has_fallback:
         data = _fallback(reference, sources, literal_source)
-    kind: type[Any] = type(data)
-    if kind is str:
+    if isinstance(data, str):
         return data
     if data is None:
         raise _Stop("null-in-text", format_reference(reference), "a scalar")
-    if kind is not bool and kind is not int and kind is not float:
+    if not isinstance(data, (bool, int, float)):
         raise _Stop("not-scalar", _found(reference, data), "a string, number or boolean")
     try:
         return canonical(data).decode("ascii")
