@@ -1,7 +1,8 @@
 """A template: read from TOML, compiled, and bound to a request's slots.
 
-Law: what is signed is bytes; a payload is the TOML of `catalog/plans/*.toml` as written, or the compiled JSON that
-`compile_template` makes of it (which carries the whole source and is compiled again if the rule data have changed).
+Law: what is signed is bytes, and they are the TOML of `catalog/plans/*.toml` as written. Loading reads the fields;
+wordings are compiled when their language is first spoken (all languages at once would cost 80 ms), and `check` looks
+at everything there is, at build and in tests.
 A template's plan holds `${SLOT:name}`, `${SLOT:name.text}` (the words of the user, or the default's own) and
 `${SLOT:name.start}` / `.end` of a period; after binding it holds none. Text of a user is escaped, so a quoted
 `${step1}` stays text.
@@ -9,7 +10,6 @@ A template's plan holds `${SLOT:name}`, `${SLOT:name.text}` (the words of the us
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +19,13 @@ from typing import Any, cast
 
 import msgspec
 
-from metnos.cache.wordings import Automaton, WordingFault, compile_wordings, parse_wording
+from metnos.cache.wordings import Automaton, WordingFault, parse_wording
 from metnos.plan.jsondata import JSONFault, loads_strict, pointer
-from metnos.request.lexicon import lexicon_digest, lexicon_for
 from metnos.request.model import Slot
 
-FORMAT = "metnos.template/1"
 _PARTS = Path(__file__).with_name("parts.toml")
 _SLOT = re.compile(r"\$\{SLOT:([a-z_]+)(?:\.(text|start|end))?\}")
+_JOINED = re.compile(r"\$\$\{SLOT:|\$\{SLOT:[a-z_.]+\}[{<]")
 _OPENING = re.compile(r"\$+(?=[{<])")
 _ID = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
@@ -70,17 +69,86 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     effect: str = "read"
 
 
-class Template(msgspec.Struct, frozen=True, kw_only=True):
-    """Ready to match."""
+class Template:
+    """A template as it is used: each language is compiled when it is first spoken."""
 
-    format: str = FORMAT
-    rules: str
-    """Digest of the rule data it was compiled with."""
-    source: Source
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._rules = _shared_slots() | source.slots
+        self._automata: dict[str, Automaton] = {}
+        self._plans: dict[str, OpenPlan] = {}
+
+    @property
+    def id(self) -> str:
+        """The template's own name."""
+        return self.source.id
+
+    def automaton(self, language: str) -> Automaton | None:
+        """The forms of a language, None if the template does not speak it.
+
+        Raises:
+            TemplateFault: its wordings cannot be compiled.
+        """
+        if language not in self.source.wordings:
+            return None
+        if language not in self._automata:
+            try:
+                trees = [parse_wording(line, parts_of(language)) for line in lines(self.source.wordings[language])]
+                self._automata[language] = Automaton(trees, language)
+            except (WordingFault, ValueError) as error:
+                raise TemplateFault(self.id, str(error)) from error
+        return self._automata[language]
+
+    def plan(self, language: str) -> OpenPlan:
+        """The plan with open slots, with the answer of `language`.
+
+        Raises:
+            TemplateFault: the plan is not JSON, a slot is misspelled or not declared, the answer is missing.
+        """
+        if language not in self._plans:
+            self._plans[language] = _open_plan(self.source, self._rules, language)
+        return self._plans[language]
+
+    def rule(self, name: str) -> SlotRule:
+        """What slot `name` takes."""
+        try:
+            return self._rules[name]
+        except KeyError:
+            raise TemplateFault(self.id, f"slot {name!r} is not declared") from None
+
+    def check(self) -> None:
+        """Everything that a build must know: each form of each language binds in one way, and binds enough.
+
+        Raises:
+            TemplateFault: the first thing that is wrong.
+        """
+        for language in self.source.wordings:
+            automaton, slots = self.automaton(language), self.plan(language).slots
+            assert automaton is not None
+            if automaton.endings(automaton.start):
+                raise TemplateFault(self.id, "a wording that may be empty")
+            try:
+                endings = {automaton.endings(state) for state in automaton.states()}
+            except WordingFault as error:
+                raise TemplateFault(self.id, str(error)) from error
+            for ways in endings:
+                self._check_ways(ways, slots)
+
+    def _check_ways(self, ways: tuple[tuple[str, ...], ...], slots: Mapping[str, SlotRule]) -> None:
+        if len(ways) > 1:
+            raise TemplateFault(self.id, f"one form binds {' and '.join(map(str, ways))}")
+        for names in ways:
+            missing = [name for name, rule in slots.items() if name not in names and rule.default is None]
+            unused = [name for name in names if name not in slots]
+            if missing or unused or len(set(names)) != len(names):
+                raise TemplateFault(self.id, f"a wording binds {list(names)}; missing: {missing}, unused: {unused}")
+
+
+class OpenPlan(msgspec.Struct, frozen=True):
+    """A plan with `${SLOT:…}` in it, and the rules of the slots that it uses."""
+
+    data: dict[str, Any]
     slots: dict[str, SlotRule]
-    plans: dict[str, dict[str, Any]]
-    """Language → plan with open slots."""
-    automata: dict[str, Automaton]
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -102,10 +170,13 @@ def _parts() -> dict[str, Any]:
 
 
 @cache
-def rules_digest() -> str:
-    """`sha256:…` over the rule data that a compiled template depends on."""
-    parts = _PARTS.read_bytes().replace(b"\r\n", b"\n")
-    return "sha256:" + hashlib.sha256(lexicon_digest().encode() + parts).hexdigest()
+def _shared_slots() -> dict[str, SlotRule]:
+    return {name: msgspec.convert(rule, SlotRule) for name, rule in _parts()["slots"].items()}
+
+
+def parts_of(language: str) -> dict[str, str]:
+    """The shared parts of wordings in `language`."""
+    return _parts().get(language, {})
 
 
 def lines(text: str) -> list[str]:
@@ -123,51 +194,15 @@ def read_payload(payload: bytes, name: str = "template") -> Template:
         TemplateFault: the payload is no template.
     """
     try:
-        if not payload.lstrip().startswith(b"{"):
-            return _compile(msgspec.convert(tomllib.loads(payload.decode()), Source, strict=True))
-        template = msgspec.json.decode(payload, type=Template)
-        if template.format != FORMAT:
-            raise TemplateFault(name, f"format {template.format!r} is not known here")
-        return template if template.rules == rules_digest() else _compile(template.source)
-    except (msgspec.MsgspecError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        source = msgspec.convert(tomllib.loads(payload.decode()), Source)
+    except (msgspec.ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TemplateFault(name, str(error)) from error
-
-
-def compile_template(toml: bytes, name: str = "template") -> bytes:
-    """The compiled payload of a TOML file, to be signed: same template, loads some 20 times faster.
-
-    Raises:
-        TemplateFault: the file is no template.
-    """
-    return msgspec.json.encode(read_payload(toml, name), order="sorted")
-
-
-def _compile(source: Source) -> Template:
     if not _ID.fullmatch(source.id):
-        raise TemplateFault(source.id, "an id is lower-case letters, digits and hyphens")
-    shared = _parts()
-    rules = {name: msgspec.convert(rule, SlotRule) for name, rule in shared["slots"].items()} | source.slots
-    try:
-        automata = {
-            language: compile_wordings(
-                [parse_wording(line, shared[language]) for line in lines(text)], lexicon_for(language)
-            )
-            for language, text in source.wordings.items()
-        }
-    except (WordingFault, ValueError, KeyError) as error:
-        raise TemplateFault(source.id, str(error)) from error
-    plans = {language: _plan(source, language) for language in automata}
-    used = {name for plan in plans.values() for _, text in strings(plan) for name, _ in _SLOT.findall(text)}
-    named = {name for automaton in automata.values() for names in automaton.accept.values() for name in names}
-    for name in sorted(used | named):
-        if name not in rules:
-            raise TemplateFault(source.id, f"slot {name!r} is not declared")
-    slots = {name: rules[name] for name in sorted(used | named)}
-    _check_binding(source.id, automata, slots)
-    return Template(rules=rules_digest(), source=source, slots=slots, plans=plans, automata=automata)
+        raise TemplateFault(name, f"the id {source.id!r} is not lower-case letters, digits and hyphens")
+    return Template(source)
 
 
-def _plan(source: Source, language: str) -> dict[str, Any]:
+def _open_plan(source: Source, rules: Mapping[str, SlotRule], language: str) -> OpenPlan:
     """The plan of one language: its answer is put into the terminal."""
     try:
         plan = cast("dict[str, Any]", loads_strict(source.plan))
@@ -177,21 +212,16 @@ def _plan(source: Source, language: str) -> dict[str, Any]:
         if language not in source.answer:
             raise TemplateFault(source.id, f"no answer in {language!r}")
         plan["steps"].append({"tool": "final_answer", "args": {"text": source.answer[language].strip()}})
+    used: dict[str, SlotRule] = {}
     for where, text in strings(plan):
-        rest = _SLOT.sub("", text)
         # A dollar before a slot, or a bracket behind one, could join with the user's text to a reference.
-        if "${SLOT:" in rest or re.search(r"\$\$\{SLOT:|\$\{SLOT:[a-z_.]+\}[{<]", text):
+        if "${SLOT:" in _SLOT.sub("", text) or _JOINED.search(text):
             raise TemplateFault(source.id, f"a misspelled slot at {where}: {text!r}")
-    return plan
-
-
-def _check_binding(template: str, automata: Mapping[str, Automaton], slots: Mapping[str, SlotRule]) -> None:
-    """Every way to say it binds each slot once or leaves it to its default."""
-    for automaton in automata.values():
-        for names in automaton.accept.values():
-            missing = [name for name, rule in slots.items() if name not in names and rule.default is None]
-            if missing or len(set(names)) != len(names):
-                raise TemplateFault(template, f"a wording binds {list(names)} and leaves out {missing}")
+        for name, _ in _SLOT.findall(text):
+            if name not in rules:
+                raise TemplateFault(source.id, f"slot {name!r} is not declared")
+            used[name] = rules[name]
+    return OpenPlan(plan, used)
 
 
 def strings(data: Any, where: str = "") -> Iterator[tuple[str, str]]:
@@ -219,18 +249,15 @@ def scalars(data: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 def bind(template: Template, language: str, names: Sequence[str], slots: Sequence[Slot]) -> Bound | Refusal:
     """The plan with every slot bound: `names` and `slots` in the order of the form."""
     given = dict(zip(names, slots, strict=True))
+    opened = template.plan(language)
     for name, slot in given.items():
-        refusal = _refuse(name, template.slots[name], slot)
+        refusal = _refuse(name, template.rule(name), slot)
         if refusal is not None:
             return refusal
-    values = {name: given[name].value if name in given else rule.default for name, rule in template.slots.items()}
-    binder = _Binder(template.slots, given, language)
-    plan = binder.fill(template.plans[language], "")
-    origins = {
-        where: binder.origins.get(where, "author")
-        for where, _ in scalars(plan)
-        if "/args/" in where
-    }
+    values = {name: given[name].value if name in given else rule.default for name, rule in opened.slots.items()}
+    binder = _Binder(opened.slots, given, language)
+    plan = binder.fill(opened.data, "")
+    origins = {where: binder.origins.get(where, "author") for where, _ in scalars(plan) if "/args/" in where}
     return Bound(plan, origins, values)
 
 

@@ -37,11 +37,9 @@ class TemplateLibrary:
         self._entries = entries
         self.refused: Mapping[str, str] = dict(refused or {})
         """Envelope name → why its payload was not admitted."""
-        self._first: dict[tuple[str, str], list[tuple[Automaton, _Entry]]] = {}
-        for entry in entries:
-            for language, automaton in entry.template.automata.items():
-                for token in automaton.states[0]:
-                    self._first.setdefault((language, token), []).append((automaton, entry))
+        self.broken: dict[str, str] = {}
+        """Template id → why its wordings or its plan do not compile; found when a language is first spoken."""
+        self._first: dict[str, dict[str, list[tuple[Automaton, _Entry]]]] = {}
 
     @classmethod
     def from_signed(cls, verified: Mapping[str, bytes]) -> TemplateLibrary:
@@ -61,17 +59,22 @@ class TemplateLibrary:
             except TemplateFault as fault:
                 refused[name] = str(fault)
                 continue
-            if template.source.id in entries:
-                refused[name] = f"the id {template.source.id!r} is taken"
+            if template.id in entries:
+                refused[name] = f"the id {template.id!r} is taken"
                 continue
-            reference = f"{template.source.id}@sha256:{hashlib.sha256(payload).hexdigest()}"
-            entries[template.source.id] = _Entry(template, reference)
+            reference = f"{template.id}@sha256:{hashlib.sha256(payload).hexdigest()}"
+            entries[template.id] = _Entry(template, reference)
         return cls(tuple(entries.values()), refused)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids of the admitted templates."""
-        return tuple(entry.template.source.id for entry in self._entries)
+        return tuple(entry.template.id for entry in self._entries)
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The admitted templates."""
+        return tuple(entry.template for entry in self._entries)
 
     @property
     def digest(self) -> str:
@@ -89,30 +92,52 @@ class TemplateLibrary:
         form = request.normal_form.split(" ")
         found = [
             (entry, names)
-            for automaton, entry in self._first.get((request.language, form[0]), ())
-            if (names := automaton.names(form)) is not None
+            for automaton, entry in self._spoken(request.language).get(form[0], ())
+            for names in automaton.names(form)
         ]
         if len(found) != 1:
             return self._miss(request, form, [entry for entry, _ in found])
         entry, names = found[0]
         if len(names) != len(request.slots):
             return Miss(reason="unbound-slot", detail="a slot of the request is not in its form")
-        bound = bind(entry.template, request.language, names, request.slots)
+        try:
+            bound = bind(entry.template, request.language, names, request.slots)
+        except TemplateFault as fault:
+            self.broken[entry.template.id] = str(fault)
+            return Miss(reason="broken-template", detail=str(fault))
         if isinstance(bound, Refusal):
             return Miss(reason="unbound-slot", detail=f"{bound.slot}: {bound.detail}")
         return Match(
             plan=bound.plan,
             entry=entry.reference,
             origins=bound.origins,
-            template=entry.template.source.id,
+            template=entry.template.id,
             language=request.language,
             slots=bound.values,
         )
 
+    def _spoken(self, language: str) -> dict[str, list[tuple[Automaton, _Entry]]]:
+        """First token of a form → what may go on from there. Made once a language."""
+        first = self._first.get(language)
+        if first is None:
+            first = dict[str, list[tuple[Automaton, _Entry]]]()
+            for entry in self._entries:
+                try:
+                    automaton = entry.template.automaton(language)
+                except TemplateFault as fault:
+                    self.broken[entry.template.id] = str(fault)
+                    continue
+                if automaton is None:
+                    continue
+                for token in automaton.moves(automaton.start):
+                    first.setdefault(token, []).append((automaton, entry))
+            self._first[language] = first
+        return first
+
     def _miss(self, request: Request, form: list[str], found: list[_Entry]) -> Miss:
         if found:
-            return Miss(reason="ambiguous", detail=", ".join(entry.template.source.id for entry in found))
-        if not any(language == request.language for language, _ in self._first):
+            return Miss(reason="ambiguous", detail=", ".join(entry.template.id for entry in found))
+        if not self._spoken(request.language):
             return Miss(reason="no-library", detail=f"no template in {request.language!r}")
         if request.negated:
             return Miss(reason="negated", detail=request.normal_form)
@@ -137,7 +162,7 @@ class TemplateLibrary:
                     continue
                 about = source.description.get(spoken, "")
                 found.extend(
-                    Example(template=source.id, text=line, description=about, effect=source.effect)
+                    Example(template=source.id, language=spoken, text=line, description=about, effect=source.effect)
                     for line in lines(text)
                     if wanted in f"{line} {source.id} {about}".casefold()
                 )
@@ -151,18 +176,30 @@ def _quantifiers(language: str) -> frozenset[str]:
 
 
 def library_faults(library: TemplateLibrary) -> list[str]:
-    """What a build refuses: a payload that was not admitted, a form that two templates share, a dead example."""
+    """What a build refuses: a template with a fault, a form that two templates share, a dead example."""
     faults = [f"{name}: {why}" for name, why in library.refused.items()]
-    entries = library._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    for at, left in enumerate(entries):
-        for right in entries[at + 1 :]:
-            for language in left.template.automata.keys() & right.template.automata.keys():
-                form = shared_form(left.template.automata[language], right.template.automata[language])
-                if form is not None:
-                    faults.append(f"{left.template.source.id} and {right.template.source.id} share {form!r}")
-    for language in ("en", "it"):
-        for example in library.examples(language=language):
-            match = library.match(understand(example.text, language))
-            if not isinstance(match, Match) or match.template != example.template:
-                faults.append(f"{example.template}: the example {example.text!r} does not match it: {match}")
+    templates = library.templates
+    for template in templates:
+        try:
+            template.check()
+        except TemplateFault as fault:
+            faults.append(str(fault))
+    sound = [template for template in templates if not any(fault.startswith(f"{template.id}: ") for fault in faults)]
+    for at, left in enumerate(sound):
+        for right in sound[at + 1 :]:
+            faults += _shared(left, right)
+    for example in library.examples():
+        match = library.match(understand(example.text, example.language))
+        if not isinstance(match, Match) or match.template != example.template:
+            faults.append(f"{example.template}: the example {example.text!r} does not match it: {match}")
+    return faults
+
+
+def _shared(left: Template, right: Template) -> list[str]:
+    faults: list[str] = []
+    for language in left.source.wordings:
+        ours, theirs = left.automaton(language), right.automaton(language)
+        form = shared_form(ours, theirs) if ours is not None and theirs is not None else None
+        if form is not None:
+            faults.append(f"{left.id}: shares {form!r} with {right.id}")
     return faults

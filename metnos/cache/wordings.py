@@ -1,7 +1,7 @@
 """Wordings of templates: a small grammar of sentences, compiled to one automaton a language.
 
 Law: a literal word passes through the lexicon exactly as a word of a request does; a word that the lexicon lacks is
-a fault of the template. The automaton accepts normal forms and nothing near them, and says which slot of the
+a fault of the template. The automaton is built at first use and accepts normal forms and nothing near them, and says which slot of the
 template each `{kind}` of the form binds. Two ways to bind one form are a fault, not a choice.
 
     show [me] (the|all the) {count:integer} largest files <where>
@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
 
-from metnos.request.lexicon import Lexicon
+from metnos.request.lexicon import lexicon_for
 from metnos.request.tokens import tokenise
 
 _MARK = re.compile(r"[\[\]()|]|<[a-z_]+>|\{[a-z_]+:[a-z]+\}|[^\[\]()|<>{}\s]+|[<>{}]")
@@ -55,19 +56,23 @@ def parse_wording(text: str, parts: Mapping[str, str]) -> Sequence_:
     """The tree of one wording; parts are put in place.
 
     Raises:
-        WordingFault: brackets that do not match, an unknown part, a part inside itself.
+        WordingFault: brackets that do not match, an unknown part (a part holds no other).
     """
-    return _Parser(text, parts, frozenset()).whole()
+    return _Parser(text, parts).whole()
+
+
+@lru_cache(maxsize=256)
+def _parse_part(text: str) -> Sequence_:
+    return _Parser(text, {}).whole()
 
 
 class _Parser:
     """Recursive descent; depth is bounded by the brackets of a data file of ours."""
 
-    def __init__(self, text: str, parts: Mapping[str, str], inside: frozenset[str]) -> None:
+    def __init__(self, text: str, parts: Mapping[str, str]) -> None:
         self.text = text
         self.marks = [found[0] for found in _MARK.finditer(text)]
         self.parts = parts
-        self.inside = inside
         self.at = 0
 
     def whole(self) -> Sequence_:
@@ -104,145 +109,147 @@ class _Parser:
         return (Words(mark),)
 
     def _part(self, name: str) -> Sequence_:
-        if name not in self.parts or name in self.inside:
-            raise WordingFault(f"no part <{name}>, or one inside itself, in {self.text!r}")
-        return _Parser(self.parts[name], self.parts, self.inside | {name}).whole()
+        if name not in self.parts:
+            raise WordingFault(f"no part <{name}> here: {self.text!r}")
+        return _parse_part(self.parts[name])
 
 
-def canonical_words(text: str, lexicon: Lexicon) -> list[str]:
+@lru_cache(maxsize=4096)
+def canonical_words(text: str, language: str) -> tuple[str, ...]:
     """The tokens of a literal in the normal form.
 
     Raises:
         WordingFault: a word that the lexicon lacks, or something that is no word.
     """
+    lexicon = lexicon_for(language)
     found: list[str] = []
     for token in tokenise(text):
         canonical = lexicon.fold_word(token.key) if token.kind == "word" else None
         if canonical is None and token.kind == "punct" and token.key in ",;:()":
             canonical = token.key
-        if canonical is None or token.key in lexicon.triggers and token.key not in lexicon.words:
-            raise WordingFault(f"{token.key!r} is not a word of the {lexicon.language} lexicon")
+        if canonical is None:
+            raise WordingFault(f"{token.key!r} is not a word of the {language} lexicon")
         found.extend(canonical.split(" "))
-    return found
-
-
-class Automaton(msgspec.Struct, frozen=True):
-    """Deterministic; state 0 is the start. `accept`: state → names of the slots, in the order of the form."""
-
-    states: tuple[dict[str, int], ...]
-    accept: dict[str, tuple[str, ...]]
-
-    def names(self, form: Sequence[str]) -> tuple[str, ...] | None:
-        """The slots that `form` (a normal form, split) binds, None if it is not accepted."""
-        state: int | None = 0
-        for token in form:
-            state = self.states[state].get(token)
-            if state is None:
-                return None
-        return self.accept.get(str(state))
+    return tuple(found)
 
 
 _Edge: TypeAlias = tuple[str, int, str]  # token ("" moves without one), target, slot name or ""
-_Config: TypeAlias = tuple[int, tuple[str, ...]]
+_Config: TypeAlias = tuple[int, tuple[str, ...]]  # node, names bound on the way
+State: TypeAlias = frozenset[_Config]
 
 
-class _Net:
-    """The non-deterministic automaton of some wordings."""
+class Automaton:
+    """Accepts the forms of some wordings; made deterministic state by state, as requests come by.
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self.lexicon = lexicon
-        self.edges: list[list[_Edge]] = [[]]
+    A state is a set of (node, names bound so far). States are remembered; two threads may make one twice, to the
+    same end.
+    """
 
-    def node(self) -> int:
-        self.edges.append([])
-        return len(self.edges) - 1
+    def __init__(self, trees: Sequence[Sequence_], language: str) -> None:
+        """Compile `trees`.
 
-    def add(self, tree: Sequence_, start: int, end: int) -> None:
+        Raises:
+            WordingFault: a word that the lexicon lacks.
+        """
+        self._language = language
+        self._edges: list[list[_Edge]] = [[], []]
+        for tree in trees:
+            self._add(tree, 0, 1)
+        self._moves: dict[State, dict[str, State]] = {}
+        self.start: State = self._closure({(0, ())})
+
+    def names(self, form: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """The ways in which `form` (a normal form, split) binds slots, in the order of the form; empty: not accepted."""
+        state = self.start
+        for token in form:
+            following = self.moves(state).get(token)
+            if following is None:
+                return ()
+            state = following
+        return self.endings(state)
+
+    def endings(self, state: State) -> tuple[tuple[str, ...], ...]:
+        """The bindings with which `state` accepts."""
+        return tuple(sorted({names for node, names in state if node == 1}))
+
+    def moves(self, state: State) -> dict[str, State]:
+        """Token → next state."""
+        found = self._moves.get(state)
+        if found is None:
+            reached: dict[str, set[_Config]] = {}
+            for node, names in state:
+                for token, target, name in self._edges[node]:
+                    if token:
+                        reached.setdefault(token, set()).add((target, (*names, name) if name else names))
+            found = {token: self._closure(configs) for token, configs in reached.items()}
+            self._moves[state] = found
+        return found
+
+    def states(self) -> Iterator[State]:
+        """Every state that can be reached.
+
+        Raises:
+            WordingFault: there are too many.
+        """
+        seen, todo = {self.start}, [self.start]
+        while todo:
+            state = todo.pop()
+            yield state
+            for following in self.moves(state).values():
+                if following not in seen:
+                    seen.add(following)
+                    todo.append(following)
+            if len(seen) > MAX_STATES:
+                raise WordingFault(f"more than {MAX_STATES} states")
+
+    def _node(self) -> int:
+        self._edges.append([])
+        return len(self._edges) - 1
+
+    def _add(self, tree: Sequence_, start: int, end: int) -> None:
         for node in tree:
             start = self._add_node(node, start)
-        self.edges[start].append(("", end, ""))
+        self._edges[start].append(("", end, ""))
 
     def _add_node(self, node: Node, start: int) -> int:
         if isinstance(node, Choice):
-            end = self.node()
+            end = self._node()
             for option in node.options:
-                self.add(option, start, end)
+                self._add(option, start, end)
             return end
         if isinstance(node, SlotPart):
-            end = self.node()
-            self.edges[start].append((f"{{{node.kind}}}", end, node.name))
+            end = self._node()
+            self._edges[start].append((f"{{{node.kind}}}", end, node.name))
             return end
-        for word in canonical_words(node.text, self.lexicon):
-            end = self.node()
-            self.edges[start].append((word, end, ""))
+        for word in canonical_words(node.text, self._language):
+            end = self._node()
+            self._edges[start].append((word, end, ""))
             start = end
         return start
 
-    def closure(self, configs: set[_Config]) -> frozenset[_Config]:
+    def _closure(self, configs: set[_Config]) -> State:
         todo = list(configs)
         while todo:
-            at, names = todo.pop()
-            for token, target, _ in self.edges[at]:
+            node, names = todo.pop()
+            for token, target, _ in self._edges[node]:
                 if not token and (target, names) not in configs:
                     configs.add((target, names))
                     todo.append((target, names))
         return frozenset(configs)
 
-    def moves(self, configs: frozenset[_Config]) -> dict[str, frozenset[_Config]]:
-        reached: dict[str, set[_Config]] = {}
-        for at, names in configs:
-            for token, target, name in self.edges[at]:
-                if token:
-                    reached.setdefault(token, set()).add((target, (*names, name) if name else names))
-        return {token: self.closure(found) for token, found in sorted(reached.items())}
-
-
-def compile_wordings(trees: Sequence[Sequence_], lexicon: Lexicon) -> Automaton:
-    """One automaton for all wordings of a language.
-
-    Raises:
-        WordingFault: an unknown word, a form that binds in two ways, an empty form, too many states.
-    """
-    net = _Net(lexicon)
-    end = net.node()
-    for tree in trees:
-        net.add(tree, 0, end)
-    start = net.closure({(0, ())})
-    numbers = {start: 0}
-    todo = [start]
-    states: list[dict[str, int]] = [{}]
-    accept: dict[str, tuple[str, ...]] = {}
-    while todo:
-        configs = todo.pop()
-        number = numbers[configs]
-        endings = {names for at, names in configs if at == end}
-        if len(endings) > 1:
-            raise WordingFault(f"one form binds {' and '.join(map(str, sorted(endings)))}")
-        if endings:
-            accept[str(number)] = endings.pop()
-        for token, target in net.moves(configs).items():
-            if target not in numbers:
-                numbers[target] = len(states)
-                states.append({})
-                todo.append(target)
-            states[number][token] = numbers[target]
-        if len(states) > MAX_STATES:
-            raise WordingFault(f"more than {MAX_STATES} states")
-    if "0" in accept:
-        raise WordingFault("a wording that may be empty")
-    return Automaton(tuple(states), accept)
-
 
 def shared_form(left: Automaton, right: Automaton) -> str | None:
     """A form that both accept, None if there is none: two templates must not share one."""
-    seen = {(0, 0)}
-    todo: list[tuple[int, int, tuple[str, ...]]] = [(0, 0, ())]
+    start = (left.start, right.start)
+    seen = {start}
+    todo: list[tuple[State, State, tuple[str, ...]]] = [(*start, ())]
     while todo:
         here, there, path = todo.pop()
-        if str(here) in left.accept and str(there) in right.accept:
+        if left.endings(here) and right.endings(there):
             return " ".join(path)
-        for token in left.states[here].keys() & right.states[there].keys():
-            pair = (left.states[here][token], right.states[there][token])
+        ours, theirs = left.moves(here), right.moves(there)
+        for token in ours.keys() & theirs.keys():
+            pair = (ours[token], theirs[token])
             if pair not in seen:
                 seen.add(pair)
                 todo.append((*pair, (*path, token)))

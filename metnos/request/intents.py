@@ -15,7 +15,14 @@ from metnos.request.model import Clause, RequestIntent
 from metnos.sdk import EFFECT_CLASSES
 
 # What a verb works on whatever noun follows.
-_OBJECT_OF = {"compute": "stats", "render": "table", "run": "programs", "send": "messages", "sort": "entries", "filter": "entries"}
+_OBJECT_OF = {
+    "compute": "stats",
+    "render": "table",
+    "run": "programs",
+    "send": "messages",
+    "sort": "entries",
+    "filter": "entries",
+}
 _REACH = 3  # A negation reaches this many tokens to the right ("do not ever delete").
 _RANK = {effect: rank for rank, effect in enumerate(EFFECT_CLASSES)}
 

@@ -123,6 +123,7 @@ class _Builder:
         self.found: dict[str, dict[str, Any]] = {}
 
     def add(self, word: str, canonical: str, role: Role, **more: str) -> None:
+        """`word` stands for `canonical`, and can be a `role`."""
         word, canonical = fold(word), fold(canonical)
         entry = self.found.setdefault(word, {"canonical": canonical, "roles": set(), "modifiers": []})
         if entry["canonical"] != canonical:
@@ -135,6 +136,17 @@ class _Builder:
                 # A homograph of two verbs asks for the stronger effect.
                 value = max(value, entry[name], key=lambda c: EFFECT_CLASSES.index(cast("EffectClass", c)))
             entry[name] = value
+
+    def modify(self, word: str, modifier: str) -> None:
+        """A word that changes how something is asked for."""
+        if word not in self.found:
+            self.add(word, word, "content")
+        self.found[word]["modifiers"].append(modifier)
+
+    def expand(self, word: str, spelled: str) -> None:
+        """A contraction: it has every role of the words that it stands for."""
+        roles = {role for part in spelled.split() for role in self.found.get(part, {}).get("roles", ())}
+        self.found[word] = {"canonical": spelled, "roles": roles, "modifiers": []}
 
     def freeze(self) -> dict[str, Word]:
         words: dict[str, Word] = {}
@@ -171,15 +183,9 @@ def _build_words(data: Mapping[str, Any], language: str) -> dict[str, Word]:
             builder.add(word, canonical, role)
     for modifier, text in data["modifiers"].items():
         for word in text.split():
-            if word not in builder.found:
-                builder.add(word, word, "content")
-            builder.found[word]["modifiers"].append(modifier)
+            builder.modify(word, modifier)
     for word, value in _pairs(data["expand"]["words"]):
-        spelled = value.replace("_", " ")
-        roles: set[str] = set()
-        for part in spelled.split():
-            roles |= builder.found[part]["roles"] if part in builder.found else set()
-        builder.found[word] = {"canonical": spelled, "roles": roles, "modifiers": []}
+        builder.expand(word, value.replace("_", " "))
     return builder.freeze()
 
 

@@ -8,7 +8,9 @@ import msgspec
 
 from metnos.sdk import EffectClass
 
-SlotKind = Literal["path", "glob", "integer", "number", "size", "date", "period", "address", "url", "quoted", "name", "list"]
+SlotKind = Literal[
+    "path", "glob", "integer", "number", "size", "date", "period", "address", "url", "quoted", "name", "list"
+]
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,11 +31,11 @@ _AFTER = frozenset(("preposition", "place"))
 
 
 class Found(NamedTuple):
-    """`count` tokens from here on are one slot."""
+    """`length` tokens from here on are one slot."""
 
     kind: SlotKind
     value: Any
-    count: int = 1
+    length: int = 1
 
 
 class Sight(NamedTuple):
@@ -167,7 +167,7 @@ def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
         return Found("path", raw)
     if word is not None and not (word.roles <= _NAMING and raw[0].isupper() and raw[1:].islower()):
         return None
-    if raw.endswith("'") or raw.endswith("’"):
+    if raw.endswith(("'", "’")):
         return None
     lexicon = sight.lexicon
     if sight.key(at - 1) in lexicon.name_marks or sight.key(at + 1) in lexicon.name_before:

@@ -87,9 +87,7 @@ def _drop_marks(tokens: Sequence[Token], first: int, last: int, dropped: dict[in
     return last
 
 
-def _explain(
-    sight: Sight, first: int, last: int
-) -> tuple[list[Element], list[Slot], list[tuple[int, int, str]]]:
+def _explain(sight: Sight, first: int, last: int) -> tuple[list[Element], list[Slot], list[tuple[int, int, str]]]:
     """Elements of the form, slots, and (token index, count, reason) of every token from `first` to `last`."""
     tokens, words = sight.tokens[:last], sight.lexicon.words
     sight = sight._replace(tokens=tokens)
@@ -103,7 +101,7 @@ def _explain(
         found = slot_at(sight, at, word)
         count = 1
         if found is not None:
-            count = found.count
+            count = found.length
             end = tokens[at + count - 1].end
             form, reason, word = f"{{{found.kind}}}", f"slot({found.kind})", None
             slots.append(
