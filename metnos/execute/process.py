@@ -73,7 +73,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _FAILURES: dict[str, tuple[ErrorClass, str, str, bool]] = {
-    "interrupted": ("cancelled", "effect-interrupted", "look at its target", False),
+    "interrupted": ("crashed", "effect-interrupted", "look at its target before you ask again", False),
     "timeout": ("timeout", "step-timeout", "", True),
     "crashed": ("crashed", "worker-crashed", "", False),
     "garbage": ("crashed", "worker-garbage", "", False),
@@ -232,7 +232,9 @@ class _Call:
                     return ended
         except wire.BadFrame as fault:
             self._worker.kill()
-            return Ended(how="oversize" if fault.kind == "oversize" else "garbage", message=fault.message), False
+            # An effect was perhaps made, and its receipt is lost: that is more than too much output.
+            oversize = fault.kind == "oversize" and self._request.effect == "read"
+            return Ended(how="oversize" if oversize else "garbage", message=fault.message), False
 
     def _turn(self) -> tuple[Ended, bool] | None:
         left = self._deadline - time.monotonic()

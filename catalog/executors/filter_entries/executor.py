@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from metnos.sdk import Context, Result
 
@@ -66,7 +66,7 @@ def _test(op: str, value: Any) -> Test:
     if op == "in":
         if not isinstance(value, list):
             raise Mismatch("`in` needs a list of values")
-        choices: list[Any] = value
+        choices = cast("list[Any]", value)
         return lambda found: any(_equal(found, choice) for choice in choices)
     if op == "contains":
         return lambda found: _contains(found, value)
@@ -107,8 +107,7 @@ def _contains(found: Any, value: Any) -> bool:
     if found is None:
         return False
     if isinstance(found, list):
-        items: list[Any] = found
-        return any(_equal(item, value) for item in items)
+        return any(_equal(item, value) for item in cast("list[Any]", found))
     if not isinstance(value, str):
         raise Mismatch(f"text cannot contain {_kind(value)}")
     return value in _text(found)
