@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from metnos.checks.model import CheckContext, Checked, PlanSource
-from metnos.plan.parse import to_json
+from metnos.plan.write import to_json
 from metnos.policy.model import Allow, Deny
 from metnos.turn.advance import advance
 from metnos.turn.answer import ask, close, language_of, succeeded

@@ -53,7 +53,7 @@ def answer_fillers(checked: Checked) -> frozenset[str]:
 
 def consumed_by(step: CheckedStep) -> frozenset[int]:
     """Steps whose data `step` takes; a step that it only looks at in `when` is not among them."""
-    if step.when is None or step.when.step in step.needs:
+    if step.when is None:
         return step.waits
     targets = (r.target for r in (*references_in(step.args), *references_in(step.for_each)))
     taken = {t.step for t in targets if isinstance(t, StepTarget) and t.plan is None}

@@ -47,12 +47,13 @@ def why_not(turn: TurnState, run: StepRun) -> str | None:
     step = run.step
     runs = turn.plan.runs
     if step.when is not None:
-        looked_at = runs[step.when.step - 1]
-        if looked_at.value is None and looked_at.reason != "when":
-            return f"blocked_by {looked_at.key}"
-        if bool(collection(looked_at)) != step.when.nonempty:
+        decides = runs[step.when.step - 1]
+        if decides.value is None and decides.reason != "when":
+            return f"blocked_by {decides.key}"
+        if bool(collection(decides)) != step.when.nonempty:
             return "when"
-    blocked = [number for number in step.needs if runs[number - 1].value is None]
+    looked_at = 0 if step.when is None else step.when.step
+    blocked = [number for number in step.needs if runs[number - 1].value is None and number != looked_at]
     if blocked:
         return f"blocked_by {runs[min(blocked) - 1].key}"
     for name in run.fillers:

@@ -1,0 +1,374 @@
+"""A seeded driver for the turn machine: it crashes, delays, doubles and reorders, thousands of turns a second.
+
+Law: no I/O, no clock, no randomness but the seed's. It keeps the promises of a real driver (`reliability.md`): an
+effect's intent, its outcome, approvals and dialogs are durable before what depends on them; anything else may be
+forgotten by a crash. It checks at every input what must always hold, and raises `Broken` if it does not:
+
+- every command is closed once, by an input that may close it (`turn.table.CLOSES`);
+- at the close nothing is open but what may lapse (`turn.table.LAPSES`);
+- a doubled closing input is refused and changes nothing;
+- folding the log again gives the same facts and the same commands (at every crash, and at the end).
+
+    class Files:                                     # the outside, as far as the test needs it
+        def perform(self, start): ...                # → StepFinished | StepFailed | StepStopped
+        def probe(self, command): ...                # → "done" | "absent" | "unknown"
+
+    run = Simulation(rules, opened, Files(), seed=7, faults=Faults(crash=0.1)).run()
+    assert run.outcome == "success"
+
+`run.events` tells, in order, what was asked, announced, performed and reported; a test looks there for overlaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final, Literal, Protocol, TypeAlias
+
+import msgspec
+
+from metnos.sdk import Failure
+from metnos.turn import commands as c
+from metnos.turn import inputs as i
+from metnos.turn.rules import Reaction, Rules
+from metnos.turn.table import CLOSES, LAPSES, ProtocolError
+from metnos.turn.turn import Machine
+
+Key: TypeAlias = "tuple[str, str]"
+"""(tag of a command, its step, approval, dialog or filler)."""
+Ended: TypeAlias = "i.StepFinished | i.StepFailed | i.StepStopped"
+
+
+class World(Protocol):
+    """What executors do. `perform` changes it, so it is called once for each time that a runner would run."""
+
+    def perform(self, start: c.StartStep) -> Ended:
+        """Run one call; `at` of the answer is set by the simulation."""
+        ...
+
+    def probe(self, command: c.ProbeEffect) -> Literal["done", "absent", "unknown"]:
+        """Whether the effect of this operation is there."""
+        ...
+
+
+class Faults(msgspec.Struct, frozen=True, kw_only=True):
+    """Chances, 0 to 1, before each event."""
+
+    crash: float = 0.0
+    """The process dies; a new one folds what was durable, and some of what was not, and resumes."""
+    double: float = 0.0
+    """The last closing input is reported again."""
+    cancel: float = 0.0
+    """A person stops the turn (once)."""
+    in_order: bool = False
+    """Calls run one at a time, in the order in which they were asked for: nothing is delayed or reordered."""
+
+
+class Script(msgspec.Struct, frozen=True, kw_only=True):
+    """What look-up, the model and the people answer."""
+
+    found: dict[str, Any] | None = None
+    proposals: tuple[dict[str, Any], ...] = ()
+    """One for each `Propose`; after the last, nobody can propose."""
+    fillers: dict[str, Any] = {}
+    """A filler that is not in it fails."""
+    answers: dict[str, Any] | None = None
+    """To a dialog; None: nobody answers, the turn stays suspended."""
+    approve: bool | None = True
+    """None: nobody answers."""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something that happened, in order."""
+
+    kind: Literal["asked", "announced", "performed", "reported", "crashed", "doubled"]
+    step: str = ""
+    start: c.StartStep | None = None
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """How a simulated turn went."""
+
+    machine: Machine
+    events: tuple[Event, ...]
+    log: tuple[tuple[i.AnyInput, Reaction], ...]
+    close: c.Close | None
+    """None: it is suspended."""
+    crashes: int
+
+    @property
+    def outcome(self) -> str:
+        """The outcome, or `suspended`."""
+        return self.close.outcome if self.close is not None else "suspended"
+
+
+class Broken(Exception):
+    """The machine broke one of the rules above."""
+
+
+class _Task:
+    """One `StartStep` under way."""
+
+    __slots__ = ("announced", "ended", "start", "stopping")
+
+    def __init__(self, start: c.StartStep) -> None:
+        self.start = start
+        self.announced = False
+        self.stopping = False
+        self.ended: Ended | None = None
+
+
+class Simulation:
+    """One turn.
+
+    Args:
+        rules: The machine's rules.
+        opened: The first input.
+        world: The outside; survives crashes.
+        seed: The same seed gives the same run.
+        faults: What goes wrong.
+        script: What everybody else answers.
+        limit: Events after which the run counts as endless (`Broken`).
+    """
+
+    def __init__(
+        self, rules: Rules, opened: i.TurnOpened, world: World, *, seed: int = 0, faults: Faults | None = None,
+        script: Script | None = None, limit: int = 20_000,
+    ) -> None:
+        self._rules = rules
+        self._world = world
+        self._random = Random(seed)  # noqa: S311 - a simulation must repeat
+        self._faults = faults or Faults()
+        self._script = script or Script()
+        self._limit = limit
+        self._machine = Machine(rules)
+        self._log: list[tuple[i.AnyInput, Reaction]] = []
+        self._durable = 0
+        self._open: dict[Key, c.AnyCommand] = {}
+        self._tasks: dict[str, _Task] = {}
+        self._asks: list[c.AnyCommand] = []
+        self._events: list[Event] = []
+        self._last: i.AnyInput | None = None
+        self._close: c.Close | None = None
+        self._proposed = 0
+        self._crashes = 0
+        self._cancelled = False
+        self._opened = opened
+
+    def run(self) -> Run:
+        """Drive the turn to its close, or until only people could go on and none does.
+
+        Raises:
+            Broken: A rule did not hold.
+        """
+        self._feed(self._opened)
+        for _ in range(self._limit):
+            if self._close is not None or not self._step():
+                self._replay(self._log)
+                return Run(
+                    machine=self._machine, events=tuple(self._events), log=tuple(self._log), close=self._close,
+                    crashes=self._crashes,
+                )
+        raise Broken(f"no end after {self._limit} events")
+
+    def _step(self) -> bool:
+        faults = self._faults
+        if self._happens(faults.crash):
+            self._crash()
+            return True
+        if not self._cancelled and self._happens(faults.cancel):
+            self._cancelled = True
+            self._feed(i.Cancelled())
+            return True
+        events = self._possible()
+        if not events:
+            return False
+        events[0 if faults.in_order else self._random.randrange(len(events))]()
+        if self._happens(faults.double):
+            self._double()
+        return True
+
+    def _happens(self, chance: float) -> bool:
+        return chance > 0 and self._random.random() < chance
+
+    # --- what may happen next ------------------------------------------------------------------------------------
+
+    def _possible(self) -> list[Callable[[], None]]:
+        events: list[Callable[[], None]] = [self._task_event(task) for task in self._tasks.values()]
+        for command in self._asks:
+            item = self._answer(command)
+            if item is not None:
+                events.append(lambda command=command, item=item: self._say(command, item))
+        return events
+
+    def _task_event(self, task: _Task) -> Callable[[], None]:
+        if task.ended is not None or (task.stopping and not task.announced):
+            return lambda: self._report(task)
+        if not task.announced:
+            return lambda: self._announce(task)
+        return lambda: self._perform(task)
+
+    def _announce(self, task: _Task) -> None:
+        task.announced = True
+        self._events.append(Event("announced", task.start.step, task.start))
+        self._feed(i.StepStarted(step=task.start.step, operation=task.start.operation))
+        if task.start.effect != "read":
+            self._durable = len(self._log)
+
+    def _perform(self, task: _Task) -> None:
+        if task.stopping and self._happens(0.5):
+            task.ended = i.StepStopped(step=task.start.step)
+            return
+        self._events.append(Event("performed", task.start.step, task.start))
+        task.ended = self._world.perform(task.start)
+
+    def _report(self, task: _Task) -> None:
+        del self._tasks[task.start.step]
+        self._events.append(Event("reported", task.start.step, task.start))
+        self._feed(task.ended or i.StepStopped(step=task.start.step))
+        if task.start.effect != "read":
+            self._durable = len(self._log)
+
+    def _say(self, command: c.AnyCommand, item: i.AnyInput) -> None:
+        self._asks.remove(command)
+        if isinstance(item, i.PlanProposed):
+            self._proposed += 1
+        self._feed(item)
+
+    def _answer(self, command: c.AnyCommand) -> i.AnyInput | None:
+        script = self._script
+        match command:
+            case c.LookUpPlan():
+                if script.found is None:
+                    return i.PlanMissed(reason="new")
+                return i.PlanFound(plan=script.found, source="template", entry="simulated@sha256:0")
+            case c.Propose():
+                if self._proposed < len(script.proposals):
+                    return i.PlanProposed(plan=script.proposals[self._proposed])
+                return _failed("propose", "")
+            case c.ResolveFiller(name=name):
+                if name in script.fillers:
+                    return i.FillerResolved(name=name, value=script.fillers[name])
+                return _failed("resolve_filler", name)
+            case c.AskApproval(approval=name, digest=digest):
+                if script.approve is None:
+                    return None
+                return i.ApprovalGiven(approval=name, digest=digest) if script.approve else i.ApprovalRefused(approval=name)
+            case c.OpenDialog(dialog=name):
+                return None if script.answers is None else i.DialogAnswered(dialog=name, answers=script.answers)
+            case c.ProbeEffect(step=step):
+                return i.EffectProbed(step=step, found=self._world.probe(command))
+            case c.Compose():
+                return i.AnswerComposed(text=",".join(command.show))
+            case c.Learn():
+                return i.Learned()
+            case _:
+                raise Broken(f"nobody answers {command}")
+
+    # --- input and output ----------------------------------------------------------------------------------------
+
+    def _feed(self, item: i.AnyInput) -> None:
+        item = msgspec.structs.replace(item, at=(len(self._log) + 1) * 1_000)
+        self._closes(item)
+        reaction = self._machine.receive(item)
+        self._log.append((item, reaction))
+        if not isinstance(item, i.TurnOpened | i.TurnResumed | i.StepStarted | i.Cancelled):
+            self._last = item
+        for command in reaction.commands:
+            self._obey(command)
+
+    def _obey(self, command: c.AnyCommand) -> None:
+        if isinstance(command, c.Close):
+            left = [key for key, other in self._open.items() if not isinstance(other, LAPSES)]
+            if left:
+                raise Broken(f"closed while {left} are open")
+            self._close = command
+            return
+        self._open[_key(command)] = command
+        if isinstance(command, c.StartStep):
+            if command.step in self._tasks:
+                raise Broken(f"step {command.step} starts while it runs")
+            self._events.append(Event("asked", command.step, command))
+            self._tasks[command.step] = _Task(command)
+        elif isinstance(command, c.StopStep):
+            self._tasks[command.step].stopping = True
+        else:
+            self._asks.append(command)
+            if isinstance(command, c.AskApproval | c.OpenDialog):
+                self._durable = len(self._log)
+
+    def _closes(self, item: i.AnyInput) -> None:
+        """Take what `item` closes off the list of open commands."""
+        if isinstance(item, i.CommandFailed):
+            if self._open.pop((item.command, item.ref), None) is None:
+                raise Broken(f"{item} closes nothing")
+            return
+        kinds = [kind for kind, by in CLOSES.items() if type(item) in by]
+        if not kinds:
+            return
+        name = _name(item)
+        closed = [self._open.pop((str(kind.__struct_config__.tag), name), None) for kind in kinds]
+        if not any(closed):
+            raise Broken(f"{item} closes nothing")
+
+    def _double(self) -> None:
+        if self._last is None or self._close is not None:
+            return
+        self._events.append(Event("doubled"))
+        before = _picture(self._machine)
+        try:
+            self._machine.receive(self._last)
+        except ProtocolError:
+            if _picture(self._machine) != before:
+                raise Broken(f"a refused {self._last} changed the machine") from None
+            return
+        raise Broken(f"{self._last} was taken twice")
+
+    # --- crash and replay ----------------------------------------------------------------------------------------
+
+    def _crash(self) -> None:
+        """Forget what was not durable; fold the rest; resume."""
+        self._crashes += 1
+        self._events.append(Event("crashed"))
+        kept = self._random.randint(max(self._durable, 1), len(self._log))
+        del self._log[kept:]
+        self._machine = self._replay(self._log)
+        self._open.clear()
+        self._tasks.clear()
+        self._asks.clear()
+        self._last = None
+        self._proposed = sum(isinstance(item, i.PlanProposed) for item, _ in self._log)
+        self._cancelled = any(isinstance(item, i.Cancelled) for item, _ in self._log)
+        self._feed(i.TurnResumed())
+
+    def _replay(self, log: list[tuple[i.AnyInput, Reaction]]) -> Machine:
+        machine = Machine(self._rules)
+        for number, (item, recorded) in enumerate(log):
+            if machine.receive(item) != recorded:
+                raise Broken(f"record {number}, {item}, gives another reaction when folded again")
+        return machine
+
+
+_NAMES: Final = ("step", "approval", "dialog", "name")
+
+
+def _name(part: i.AnyInput | c.AnyCommand) -> str:
+    return next((str(getattr(part, name)) for name in _NAMES if hasattr(part, name)), "")
+
+
+def _key(command: c.AnyCommand) -> Key:
+    return (str(command.__struct_config__.tag), _name(command))
+
+
+def _failed(command: str, ref: str) -> i.CommandFailed:
+    error = Failure(cls="unavailable", code="no-model", message="nobody answers in this simulation")
+    return i.CommandFailed(command=command, ref=ref, error=error)
+
+
+def _picture(machine: Machine) -> tuple[object, ...]:
+    """What can be seen of a machine from outside."""
+    state = machine.state
+    return (
+        state.phase, state.at, state.outcome, tuple(state.open), tuple(state.approvals), tuple(state.calls),
+        tuple((run.key, run.state, run.left, run.missing, tuple(call.state for call in run.calls)) for run in state.steps),
+    )
