@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from metnos.contracts.functions import HostExecutor
+from metnos.contracts.host import HostExecutor
 from metnos.contracts.model import Contract
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import digest

@@ -249,4 +249,6 @@ def _shape(described: dict[str, Any]) -> Shape:
     if not isinstance(kind, str) or not kind.strip():
         return "object" if described.get("properties") else "array" if described.get("items") else "scalar"
     words = kind.lower().replace("[", " ").replace("<", " ").replace("(", " ").split()
-    return _SHAPES[words[0]] if words and words[0] in _SHAPES else "scalar"
+    if words and words[0] in _SHAPES:
+        return _SHAPES[words[0]]
+    return "scalar"

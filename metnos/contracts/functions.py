@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 import msgspec
 
 from metnos.contracts import hints
+from metnos.contracts.host import HostExecutor
 from metnos.contracts.model import (
     Consumes,
     Contract,
@@ -61,21 +62,6 @@ class Declared(TypedDict, total=False):
     missing_arg: str
     resources: tuple[Resource, ...]
     limits: Limits
-
-
-class HostExecutor(msgspec.Struct, frozen=True, kw_only=True):
-    """A registered function with its contract. Calling it calls the function as it was written."""
-
-    contract: Contract
-    function: Any
-    is_async: bool
-    """`call` gives an awaitable."""
-    call: Any
-    """`call(args, ctx)`: arguments as JSON data in, `data` as JSON data (or a `Result`) out."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The function itself, with nothing converted."""
-        return self.function(*args, **kwargs)
 
 
 def executor(

@@ -91,10 +91,10 @@ def contract_of(table: dict[str, Any], *, shipped: bool = False, origin: Origin 
 
 def check_manifest(table: dict[str, Any], *, shipped: bool) -> list[Diagnostic]:
     """Every fault of a manifest's table, in the order shape, schemas, rules."""
-    faults = [_shape_fault(fault) for fault in validator_for(manifest_schema())(table)]
-    schemas = [fault for name in ("args", "result") if isinstance(table.get(name), dict)
+    shape = [_shape_fault(fault) for fault in validator_for(manifest_schema())(table)]
+    faults = sorted(shape, key=lambda fault: (fault.where, fault.code))
+    faults += [fault for name in ("args", "result") if isinstance(table.get(name), dict)
                for fault in check_schema(table[name], f"/{name}")]
-    faults += schemas
     if not faults:
         faults = [fault for rule, shipped_only in RULES if shipped or not shipped_only for fault in rule(table)]
     return faults

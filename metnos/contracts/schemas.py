@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
 
 _MESSAGE_LIMIT = 200
+_PATTERN_BYTES = 1024 * 1024
+"""A compiled pattern is not larger than that."""
 _CACHE_LIMIT = 4096
 
 
@@ -46,7 +48,7 @@ class Validator:
     def __init__(self, schema: dict[str, Any]) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions
 
-        self._rust: Draft202012Validator = Draft202012Validator(schema, pattern_options=RegexOptions(), offline=True)
+        self._rust: Draft202012Validator = Draft202012Validator(schema, pattern_options=RegexOptions(size_limit=_PATTERN_BYTES), offline=True)
         self.is_valid = self._rust.is_valid
 
     def __call__(self, data: Any) -> list[Fault]:
