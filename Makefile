@@ -9,6 +9,8 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 export PIP_CONSTRAINT ?= constraints.txt
+# Bytecode stays out of the tree: it is no answer to "the largest files here".
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 # The catalog is signed below, by its own rule: an install need not do it again.
 INSTALL := HATCH_BUILD_NO_HOOKS=true $(PIP) install -c constraints.txt
 
