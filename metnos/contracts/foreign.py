@@ -36,12 +36,10 @@ if TYPE_CHECKING:
 
 Shape = Literal["scalar", "array", "object", "any"]
 SCALARS = ["string", "number", "boolean"]
-_SHAPES: dict[str, Shape] = {
-    **dict.fromkeys(("array", "list", "tuple", "set", "sequence"), "array"),
-    **dict.fromkeys(("object", "dict", "map", "mapping", "json", "struct"), "object"),
-    **dict.fromkeys(("any", "unknown", "mixed"), "any"),
-}
-"""First word of a type, in lower case → its shape; everything else is a scalar."""
+_ARRAYS = frozenset({"array", "list", "tuple", "set", "sequence"})
+_OBJECTS = frozenset({"object", "dict", "map", "mapping", "json", "struct"})
+_ANYTHING = frozenset({"any", "unknown", "mixed"})
+"""First words of a type, in lower case; every other one is a scalar."""
 _VALUES = ("enum", "allowed_values", "possible_values", "options", "choices")
 _PARAMETERS = ("path_parameters", "query_parameters", "body_parameters", "parameters", "arguments")
 _OUTPUTS = ("output_parameters", "output_parameter", "outputs", "output", "returns")
@@ -249,6 +247,5 @@ def _shape(described: dict[str, Any]) -> Shape:
     if not isinstance(kind, str) or not kind.strip():
         return "object" if described.get("properties") else "array" if described.get("items") else "scalar"
     words = kind.lower().replace("[", " ").replace("<", " ").replace("(", " ").split()
-    if words and words[0] in _SHAPES:
-        return _SHAPES[words[0]]
-    return "scalar"
+    word = words[0] if words else ""
+    return "array" if word in _ARRAYS else "object" if word in _OBJECTS else "any" if word in _ANYTHING else "scalar"

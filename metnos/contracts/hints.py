@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, is_typeddict
+from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin, is_typeddict
 
 import msgspec
 
@@ -114,4 +114,13 @@ def _as_awaitable(value: Any) -> Awaitable[Any]:
 
 def leave(value: Any) -> Any:
     """What a function returned as JSON data; a `Result` as it is."""
-    return value if isinstance(value, Result) else msgspec.to_builtins(value)
+    return value if isinstance(value, Result) else _lists(msgspec.to_builtins(value))
+
+
+def _lists(value: Any) -> Any:
+    """Tuples as lists, so that what a step gave live is what a replay reads."""
+    if isinstance(value, dict):
+        return {key: _lists(part) for key, part in cast("dict[str, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [_lists(part) for part in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,182 @@
+"""Foreign tools become lenient contracts, and keep what they said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metnos.contracts.aliases import alias, original
+from metnos.contracts.foreign import SCALARS, ForeignFault, foreign_contract, foreign_contracts
+from metnos.contracts.model import Contract, Intent
+from metnos.contracts.schemas import validator_for
+
+SCALAR = {"type": SCALARS}
+
+
+def one(described: dict[str, Any]) -> Contract:
+    return foreign_contracts([{"name": "tool", **described}]).contracts[0]
+
+
+def test_parameters_are_found_wherever_they_stand() -> None:
+    contract = one({
+        "query_parameters": {"q": {"type": "String", "required": True}},
+        "path_parameters": {"id": {"type": "string", "required": True, "description": "Which."}},
+        "parameters": {"n": {"type": "Number"}},
+        "arguments": {"style": {"allowed_values": ["a"], "required": False}},
+    })
+    assert contract.args == {
+        "type": "object",
+        "properties": {
+            "id": {"type": SCALARS, "description": "Which."},
+            "q": SCALAR,
+            "n": SCALAR,
+            "style": {"type": SCALARS, "examples": ["a"]},
+        },
+        "additionalProperties": False,
+        "required": ["id", "q"],
+    }
+
+
+def test_a_json_schema_of_parameters_is_unfolded() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": "string"}, "required": ["b"]}
+    contract = one({"parameters": schema})
+    assert contract.args["required"] == ["b"]
+    assert set(contract.args["properties"]) == {"a", "b"}
+    assert foreign_contract("tool", schema, required=["a"]).args["required"] == ["a", "b"]
+
+
+def test_a_parameter_that_is_called_properties_is_a_parameter() -> None:
+    contract = one({"parameters": {"properties": {"type": "string"}, "city": {"type": "string"}}})
+    assert set(contract.args["properties"]) == {"properties", "city"}
+
+
+def test_arguments_that_nobody_described_are_refused_and_scalars_join() -> None:
+    valid = validator_for(one({"parameters": {"n": {"type": "string"}}}).args)
+    assert valid({"n": 4}) == []
+    assert valid({"n": "4"}) == []
+    assert valid({"n": [4]})
+    assert valid({"m": 4})
+
+
+def test_outputs_count_as_required_down_to_the_leaves() -> None:
+    contract = one({
+        "output_parameters": {
+            "Exchange Rate": {"type": "Number"},
+            "company": {"type": "Object", "properties": {"status": {"type": "Number"}}},
+            "filings": {"type": "Array", "items": {"type": "Object", "properties": {"url": {"type": "String"}}}},
+            "tags": {"type": "array"},
+            "raw": {"type": "object"},
+            "plain": {"description": "No type at all.", "possible_values": []},
+            "implied": {"properties": {"x": {}}},
+            "listed": {"items": "string"},
+            "any": {"type": "any"},
+            "either": {"type": ["string", "null"]},
+            "mixed": {"type": ["string", "array"]},
+            "short": "List[str]",
+            "blank": {"type": "  "},
+        }
+    })
+    properties = contract.result["properties"]
+    assert contract.result["required"] == list(properties)
+    assert properties["company"]["required"] == ["status"]
+    assert properties["filings"]["items"]["required"] == ["url"]
+    assert properties["tags"] == {"type": "array"}
+    assert properties["raw"] == {"type": "object"}
+    assert properties["plain"] == {"type": SCALARS, "description": "No type at all."}
+    assert properties["implied"]["required"] == ["x"]
+    assert properties["listed"] == {"type": "array", "items": SCALAR}
+    assert properties["any"] == {}
+    assert properties["either"] == SCALAR
+    assert properties["mixed"] == {}
+    assert properties["short"] == {"type": "array"}
+    assert properties["blank"] == SCALAR
+    assert contract.lenient
+
+
+def test_no_outputs_is_anything() -> None:
+    assert one({}).result == {}
+    assert foreign_contract("tool").result == {}
+
+
+def test_unannotated_is_the_strictest_class() -> None:
+    assert one({}).effects[0].effect == "execute"
+    assert not one({}).idempotent
+    stand_in = foreign_contracts([{"name": "a"}], effect="read").contracts[0]
+    assert stand_in.effects[0].effect == "read"
+    assert stand_in.idempotent
+    assert (stand_in.origin, stand_in.placement, stand_in.families) == ("foreign", "external", (Intent("a"),))
+
+
+def test_an_odd_name_gets_an_alias_and_keeps_the_original() -> None:
+    found = foreign_contracts([{"name": "Search hotels!", "description": "Hotels."}, {"name": "plain.name-1"}])
+    odd, plain = found.contracts
+    assert odd.name == "Search_x0020_hotels_x0021_"
+    assert odd.original == "Search hotels!"
+    assert odd.descriptions == {"en": "Hotels."}
+    assert plain.original == ""
+    assert found.names == {"Search hotels!": odd.name, "plain.name-1": "plain.name-1"}
+
+
+def test_one_name_twice_takes_what_either_takes() -> None:
+    found = foreign_contracts([
+        {"name": "t", "parameters": {"a": {"required": True}, "b": {"required": True}}, "outputs": {"x": {}}},
+        {"name": "t", "parameters": {"a": {"required": True}, "c": "string"}, "outputs": {"y": {}}, "description": "D"},
+        {"name": "u"},
+        {"name": "u"},
+    ])
+    merged, same = found.contracts
+    assert found.merged == ("t",)
+    assert merged.args["required"] == ["a"]
+    assert set(merged.args["properties"]) == {"a", "b", "c"}
+    assert set(merged.result["properties"]) == {"x", "y"}
+    assert merged.descriptions == {"en": "D"}
+    assert same.name == "u"
+
+
+def test_two_tools_that_differ_have_two_digests() -> None:
+    one_, two = foreign_contract("a", {"x": "string"}), foreign_contract("a", {"y": "string"})
+    assert one_.digest != two.digest
+    assert one_.digest == foreign_contract("a", {"x": "string"}).digest
+
+
+@pytest.mark.parametrize(
+    "described",
+    [{}, {"name": ""}, {"name": 3}, {"name": "t", "parameters": [1]}, {"name": "t", "outputs": {"a": {"type": "object", "properties": [1]}}}],
+)
+def test_what_is_no_description_is_refused(described: dict[str, Any]) -> None:
+    with pytest.raises(ForeignFault):
+        foreign_contracts([described])
+
+
+def test_a_description_without_end_is_refused() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(40):
+        deep = {"type": "array", "items": deep or "string"}
+    with pytest.raises(ForeignFault, match="schema-oversize"):
+        foreign_contract("t", outputs={"a": deep})
+    with pytest.raises(ForeignFault, match="without a name"):
+        foreign_contract("")
+
+
+@given(st.text(min_size=1, max_size=20))
+def test_an_alias_leads_back(name: str) -> None:
+    coded = alias(name)
+    if len(coded) < 128:
+        assert original(coded) == name
+    assert alias(name) == coded
+
+
+@pytest.mark.parametrize("name", ["_x0020_", "a_x0020_b", "_x005F_x0020_", "x_x", "𝄞", " "])
+def test_what_looks_like_an_alias_leads_back_too(name: str) -> None:
+    assert original(alias(name)) == name
+
+
+def test_long_names_stay_apart() -> None:
+    assert len(alias("é" * 500)) == 128
+    assert alias("é" * 500) != alias("é" * 501)
+    assert alias("a" * 128) == "a" * 128
+    with pytest.raises(ValueError, match="without a name"):
+        alias("")
