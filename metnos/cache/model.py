@@ -17,7 +17,6 @@ MissReason = Literal[
     "quantified",  # a quantifier stands outside the words of every template
     "unbound-slot",  # the words fit a template, one of the request's values does not
     "no-template",  # explained, but no template has this form
-    "broken-template",  # the one template that fits does not compile
     "ambiguous",  # more than one template has this form
     "no-library",  # no template was admitted for this language
 ]

@@ -104,7 +104,7 @@ class TemplateLibrary:
             bound = bind(entry.template, request.language, names, request.slots)
         except TemplateFault as fault:
             self.broken[entry.template.id] = str(fault)
-            return Miss(reason="broken-template", detail=str(fault))
+            return Miss(reason="no-template", detail=str(fault))
         if isinstance(bound, Refusal):
             return Miss(reason="unbound-slot", detail=f"{bound.slot}: {bound.detail}")
         return Match(

@@ -23,7 +23,9 @@ _OBJECT_OF = {
     "sort": "entries",
     "filter": "entries",
 }
+_MARKS = frozenset((",", ";", ":"))
 _REACH = 3  # A negation reaches this many tokens to the right ("do not ever delete").
+_BEFORE_A_VERB = frozenset(("modal", "pronoun", "negation", "separator"))
 _RANK = {effect: rank for rank, effect in enumerate(EFFECT_CLASSES)}
 
 
@@ -38,7 +40,9 @@ class Element(NamedTuple):
 
 def clauses_of(elements: Sequence[Element]) -> tuple[Clause, ...]:
     """The clauses: a separator or comma ends one if a verb stands right behind it."""
-    starts = [0] if elements else []
+    if not elements:
+        return ()
+    starts = [0]
     for index, element in enumerate(elements):
         # "and then" is one boundary.
         fresh = index > starts[-1] and not _separates(elements[index - 1])
@@ -50,7 +54,7 @@ def clauses_of(elements: Sequence[Element]) -> tuple[Clause, ...]:
 
 def _separates(element: Element) -> bool:
     if element.word is None:
-        return element.form in {",", ";"}
+        return element.form in _MARKS
     return "separator" in element.word.roles
 
 
@@ -73,12 +77,17 @@ def _is_verb(elements: Sequence[Element], at: int) -> bool:
     if word is None or not word.verb:
         return False
     before = elements[at - 1].word if at else None
-    if before is None or "negation" in before.roles:
+    if at == 0 or elements[at - 1].form in _MARKS:
         return True
-    # "the list", "of copy", "in order": nouns.
-    if before.roles & {"article", "preposition", "place"} and not before.roles & {"pronoun", "modal", "separator"}:
-        return before.canonical == "to" and word.roles <= {"verb"}
-    return True
+    if before is None:
+        return not word.roles & {"content", "object"}
+    if before.roles & _BEFORE_A_VERB:
+        return True
+    if word.roles & {"content", "object"}:
+        # A homograph ("list", "order", "copy") is a noun wherever a verb is not plainly due.
+        return False
+    # "the write", "of copy": nouns; but "to delete".
+    return before.canonical == "to" or not before.roles & {"article", "preposition", "place"}
 
 
 def _is_negated(elements: Sequence[Element], at: int) -> bool:
