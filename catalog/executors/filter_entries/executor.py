@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from datetime import datetime
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from metnos.sdk import Context, Result
@@ -114,7 +113,8 @@ def _contains(found: Any, value: Any) -> bool:
 
 
 def _matching(pattern: str) -> Test:
-    re2: Any = import_module("re2")  # it is not typed
+    import re2  # pyright: ignore[reportMissingTypeStubs]  # only where a pattern is used
+
     options = re2.Options()
     options.log_errors = False
     try:
