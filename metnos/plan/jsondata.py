@@ -71,6 +71,8 @@ def is_list(value: Any) -> TypeGuard[list[Any]]:
 # --- reading -----------------------------------------------------------------------------------------------
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_OPEN = ord("[")
 _NOT_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
 _ODD_NUMBER = re.compile(r"[0-9]{16}|[0-9][eE]\+?[0-9]{3}")
 """Only text that holds such a run can hold an integer beyond 2^53 or a float that is infinite."""
@@ -178,15 +180,17 @@ def guard_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
     """
     if text.count("[") + text.count("{") <= max_depth:
         return
-    # Brackets outside strings only; each round takes the innermost pairs away, so rounds count the depth.
-    brackets = rest = _STRING.sub("", text).encode("utf-8").translate(None, _NOT_BRACKETS)
+    # Brackets outside strings only, all made square; each round takes the innermost pairs away and so is one level.
+    brackets = rest = _STRING.sub("", text).encode("utf-8").translate(_SQUARE, _NOT_BRACKETS)
     for _ in range(max_depth):
-        rest = rest.replace(b"[]", b"").replace(b"{}", b"")
+        before, rest = rest, rest.replace(b"[]", b"")
         if not rest:
             return
+        if len(rest) == len(before):
+            break
     depth = 0
     for bracket in brackets:
-        depth += 1 if bracket in b"[{" else -1
+        depth += 1 if bracket == _OPEN else -1
         if depth > max_depth:
             raise JSONFault("too-deep", "", f"nested deeper than {max_depth}")
 

@@ -48,7 +48,7 @@ ENDS: dict[str, str] = {"end": "final_answer", "ask": "ask", "needs": "needs_inp
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _ARGUMENT = re.compile(rf"([A-Za-z_][A-Za-z0-9_.-]*|{_STRING})=")
-_BARE = re.compile(rf'\$\{{(?:[^"}}]|{_STRING})*\}}|\$<(?:[^">]|{_STRING})*>')
+_BARE = re.compile(rf'\$\{{(?:[^"{{}}]|{_STRING}|\{{ *\}})*\}}|\$<(?:[^">]|{_STRING})*>')
 _WORD = re.compile(r"[^\s=]+")
 _FROM = re.compile(r"<([A-Za-z0-9_-]+(?:,[A-Za-z0-9_-]+)*)(,?)")
 _FILLER_LINE = re.compile(r"[ \t]*filler(?=[ \t]|$)")
@@ -182,7 +182,9 @@ class _Lines:
             found = fault.found or line[fault.column : fault.column + 20] or "the end of the line"
             found = f"line {number}, column {fault.column + 1}: {found}"
             self.faults.append(Diagnostic(code="line-syntax", where=where, found=found, expected=fault.expected))
-            if not in_filler:
+            if reading.ends:
+                self.steps.append({"tool": "final_answer", "args": {}})
+            elif not in_filler:
                 self.broken.add(len(self.steps))
                 self.steps.append({"tool": "unreadable", "args": {}})
 
@@ -208,12 +210,13 @@ class _Lines:
 class _Line:
     """One line and a place in it."""
 
-    __slots__ = ("at", "number", "text")
+    __slots__ = ("at", "ends", "number", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.number: int | None = None
+        self.ends = False
 
     def skip(self) -> None:
         while self.at < len(self.text) and self.text[self.at] in " \t":
@@ -253,6 +256,7 @@ class _Line:
         word = self.word("a step number and a tool, or an end")
         if word not in ENDS:
             raise _LineFault(start, f"a step number and a tool, or one of {', '.join(ENDS)}, filler")
+        self.ends = True
         args = self.arguments()
         return {"tool": ENDS[word], "args": {"form": args} if word == "needs" else args}
 

@@ -165,13 +165,13 @@ def test_limits_are_the_callers() -> None:
 
 def test_hostile_text_is_refused_quickly() -> None:
     start = time.process_time()
-    for text in ("[" * 16_000_000, '{"a":' * 3_000_000, "[]" * 8_000_000):
+    for text in ("[" * 16_000_000, '{"a":' * 500_000, "[]" * 8_000_000, "[}" * 5_000_000):
         with pytest.raises(JSONFault):
             loads_strict(text, max_bytes=MAX_RESULT_BYTES)
-    keys = "{" + ",".join(f'"{n % 999_999}":0' for n in range(1_000_000)) + "}"
+    keys = "{" + ",".join(f'"{n % 99_999}":0' for n in range(100_000)) + "}"
     with pytest.raises(JSONFault, match="given twice"):
         loads_strict(keys, max_bytes=MAX_RESULT_BYTES)
-    assert time.process_time() - start < 30  # CPU, not wall; quadratic readers would take hours
+    assert time.process_time() - start < 20  # CPU, not wall; quadratic readers would take hours
 
 
 class Word(str):

@@ -51,7 +51,9 @@ ids = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,8}", fullmatch=True).filter(is_id
 tool_names = st.sampled_from(("find_files", "read_files", "render_table", "Weather.get-now", "a"))
 
 keys: st.SearchStrategy[Segment] = st.builds(Key, st.sampled_from(("entries", "path", "Exchange Rate", "a-b")) | texts)
-segments: st.SearchStrategy[Segment] = st.one_of(keys, keys, st.builds(Index, st.integers(0, 999_999_999)), st.just(Every()))
+segments: st.SearchStrategy[Segment] = st.one_of(
+    keys, keys, st.builds(Index, st.integers(0, 999_999_999)), st.just(Every())
+)
 runtime_keys = st.sampled_from(("now", "today", "yesterday", "tomorrow", "day", "day-1", "week-2", "month", "year-3"))
 
 targets: st.SearchStrategy[Target] = st.one_of(
@@ -70,7 +72,9 @@ def references(targets: st.SearchStrategy[Target] = targets) -> st.SearchStrateg
     """References with any path and, half of them, a fallback."""
     path = st.lists(segments, max_size=4).map(tuple)
     bare = st.builds(Reference, targets, path)
-    return bare | st.builds(lambda r, literal: msgspec.structs.replace(r, has_fallback=True, fallback=literal), bare, fallbacks)
+    return bare | st.builds(
+        lambda r, literal: msgspec.structs.replace(r, has_fallback=True, fallback=literal), bare, fallbacks
+    )
 
 
 def parts(references: st.SearchStrategy[Reference] | None = None) -> st.SearchStrategy[Parts]:
@@ -92,73 +96,72 @@ def _joined(pieces: list[str | Reference]) -> Parts:
     return tuple(joined) or ("",)
 
 
-def _arguments(steps: int, names: list[str]) -> st.SearchStrategy[Any]:
-    """JSON in which strings may hold references to `steps` steps and to ids."""
-    step: st.SearchStrategy[Any] = st.integers(1, max(steps, 1))
-    step = step | st.sampled_from(names) if names else step
-    within: st.SearchStrategy[Target] = st.one_of(
-        st.builds(StepTarget, step), st.just(ItemTarget()), st.builds(RuntimeTarget, runtime_keys), st.builds(FillerTarget, ids)
-    )
-    inner = references(within)
-    strings = st.one_of(texts.map(lambda text: format_parts((text,))), parts(inner).map(format_parts), inner.map(lambda r: format_parts((r,))))
-    return st.recursive(st.one_of(json_scalars.filter(lambda x: not isinstance(x, str)), strings, strings), _containers, max_leaves=6)
-
-
-@st.composite
-def plans(draw: st.DrawFn, max_steps: int = 5) -> Plan:
-    """Plans that `read_plan` reads without a fault (what their references mean is another matter)."""
-    count = draw(st.integers(0, max_steps))
-    names = draw(st.lists(ids, max_size=count, unique=True))
-    values = _arguments(count, names)
-    labels = [*names, *([None] * (count - len(names)))]
-    steps = tuple(draw(_step(values, count, names, label)) for label in draw(st.permutations(labels)))
-    terminal = draw(_terminals(values))
-    plain = Plan(steps=steps, terminal=terminal)
-    fillers = {name: draw(_fillers) for name in sorted(set(_fillers_in(plain)))}
-    return msgspec.structs.replace(plain, fillers=fillers)
-
-
-@st.composite
-def _step(draw: st.DrawFn, values: st.SearchStrategy[Any], count: int, names: list[str], label: str | None) -> Step:
-    step: st.SearchStrategy[Any] = st.integers(1, count)
-    step = step | st.sampled_from(names) if names else step
-    args: dict[str, Any] = draw(st.dictionaries(texts | ids, values, max_size=3))
-    args.pop("from_step", None)
-    args.pop("from_steps", None)
-    match draw(st.sampled_from(("none", "one", "many"))):
-        case "one":
-            args["from_step"] = draw(step)
-        case "many":
-            args["from_steps"] = draw(st.lists(step, min_size=1, max_size=3))
-        case _:
-            pass
-    alone = references(st.builds(StepTarget, step)).map(lambda r: format_parts((r,)))
-    return Step(
-        tool=draw(tool_names),
-        args=args,
-        id=label,
-        for_each=draw(st.none() | alone | st.lists(values, max_size=3)),
-        when=draw(st.none() | st.builds(When, nonempty=st.booleans(), step=step)),
-        on_error=draw(st.sampled_from(("stop", "continue"))),
-    )
-
-
+# Drawn from often, so made once: a strategy made inside a draw costs more than the draw.
+STEP_IDS = ("src", "out", "b-2", "_x", "Files")
+_step_words: st.SearchStrategy[int | str] = st.integers(1, 6) | st.sampled_from(STEP_IDS)
+_filler_names = st.sampled_from(("title", "a-b", "T2"))
+_within: st.SearchStrategy[Target] = st.one_of(
+    st.builds(StepTarget, _step_words),
+    st.just(ItemTarget()),
+    st.builds(RuntimeTarget, runtime_keys),
+    st.builds(FillerTarget, _filler_names),
+)
+_inner = references(_within)
+_strings = st.one_of(
+    texts.map(lambda text: format_parts((text,))),
+    _inner.map(lambda reference: format_parts((reference,))),
+    parts(_inner).map(format_parts),
+)
+_values: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), integers, floats, _strings, _strings), _containers, max_leaves=6
+)
+_alone = references(st.builds(StepTarget, _step_words)).map(lambda reference: format_parts((reference,)))
+_from = st.one_of(
+    st.just({}),
+    st.builds(lambda step: {"from_step": step}, _step_words),
+    st.builds(lambda steps: {"from_steps": steps}, st.lists(_step_words, min_size=1, max_size=3)),
+)
+_own = ("from_step", "from_steps")
+_args = st.builds(
+    lambda given, origin: {name: value for name, value in given.items() if name not in _own} | origin,
+    st.dictionaries(texts | ids, _values, max_size=3),
+    _from,
+)
+_steps = st.builds(
+    Step,
+    tool=tool_names,
+    args=_args,
+    for_each=st.none() | _alone | st.lists(_values, max_size=3),
+    when=st.none() | st.builds(When, nonempty=st.booleans(), step=_step_words),
+    on_error=st.sampled_from(("stop", "continue")),
+)
 _plain = texts.map(lambda text: text.replace("$", ""))
-_schemas: st.SearchStrategy[dict[str, Any]] = st.sampled_from(({}, {"type": "string"}, {"type": "integer", "minimum": 0}))
+_schemas: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    ({}, {"type": "string"}, {"type": "integer", "minimum": 0})
+)
 _fillers = st.builds(Filler, prompt=_plain, schema=_schemas, role=st.sampled_from(("fast", "wise")))
 
 
-def _terminals(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    strings = values.filter(lambda value: isinstance(value, str))
-    return st.one_of(
-        st.builds(FinalAnswer, text=st.none() | strings),
-        st.builds(FinalAnswer, data=values, has_data=st.just(True)),
-        st.builds(Ask, question=_plain, choices=st.lists(_plain, max_size=3).map(tuple)),
-        st.builds(
-            NeedsInputs,
-            form=st.dictionaries(ids, st.builds(Field, schema=_schemas, label=_plain), min_size=1, max_size=3),
-        ),
-    )
+_terminals: st.SearchStrategy[Any] = st.one_of(
+    st.builds(FinalAnswer, text=st.none() | _strings),
+    st.builds(FinalAnswer, data=_values, has_data=st.just(True)),
+    st.builds(Ask, question=_plain, choices=st.lists(_plain, max_size=3).map(tuple)),
+    st.builds(
+        NeedsInputs,
+        form=st.dictionaries(ids, st.builds(Field, schema=_schemas, label=_plain), min_size=1, max_size=3),
+    ),
+)
+_plans = st.builds(Plan, steps=st.lists(_steps, max_size=5).map(tuple), terminal=_terminals)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Plans that `read_plan` reads without a fault (what their references mean is another matter)."""
+    plan = draw(_plans)
+    named = zip(plan.steps, draw(st.permutations((*STEP_IDS, None, None, None))), strict=False)
+    steps = tuple(msgspec.structs.replace(step, id=name) for step, name in named)
+    fillers = {name: draw(_fillers) for name in sorted(set(_fillers_in(plan)))}
+    return msgspec.structs.replace(plan, steps=steps, fillers=fillers)
 
 
 def _fillers_in(value: Any) -> Iterator[str]:
