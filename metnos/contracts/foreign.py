@@ -242,7 +242,7 @@ def _object(properties: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _shape(described: dict[str, Any]) -> Shape:
     kind = described.get("type")
     if isinstance(kind, list):
-        shapes = {_shape({**described, "type": one}) for one in cast("list[Any]", kind) if one != "null"}
+        shapes: set[Shape] = {_shape({**described, "type": one}) for one in cast("list[Any]", kind) if one != "null"}
         return shapes.pop() if len(shapes) == 1 else "any"
     if not isinstance(kind, str) or not kind.strip():
         return "object" if described.get("properties") else "array" if described.get("items") else "scalar"
