@@ -11,6 +11,8 @@ import json
 import os
 import signal
 import sys
+import traceback
+import warnings
 from collections import deque
 from pathlib import Path
 
@@ -180,6 +182,23 @@ def resume(journal, turn: str, effects: Path, **more) -> Driver:
 
 def broken_step(error_class: str, step: str) -> StepFailed:
     return StepFailed(at=1, step=step, error=Failure(cls=error_class, code="x"))
+
+
+def forked(work) -> int:
+    """Exit status of `work` in a process of its own; -9 if it was killed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 warns where pytest has threads
+        pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def main(home: str, effects: str, turn: str, mode: str, crash_at: str, *tools: str) -> None:
