@@ -61,17 +61,19 @@ def _files_below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 
 def make_rules(catalog: Catalog) -> Rules:
     """The shipped rules over `catalog`."""
-    from metnos.checks.guards import guard
+    from metnos.checks.guards.run import guard_with
     from metnos.checks.validator import Validator
+    from metnos.checks.verdicts import Verdicts
     from metnos.policy.approval import policy_digest
     from metnos.policy.decide import decide
     from metnos.request.understand import understand
 
     validator = Validator(catalog)
+    verdicts = Verdicts(validator, guard_with(validator))
     return Rules(
         normalise=understand,
-        validate=validator,
-        guard=lambda checked, context: guard(checked, context, validator),
+        validate=verdicts.validate,
+        guard=verdicts.guard,
         policy=decide,
         digest=rules_digest(),
         policy_digest=policy_digest(),

@@ -1,0 +1,78 @@
+"""Verdicts remembered: the same plan in the same context, over the same catalog and rules, is judged once.
+
+Law: one memory belongs to one validator, so catalog and rules are the same by construction; the key is the canonical
+bytes of the plan and of the whole context, compared in full, never a digest of them. What cannot be brought into
+canonical form is judged anew each time. Bounded; forgetting costs time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import msgspec
+
+from metnos.checks.model import CheckContext, Checked, Guarded
+from metnos.plan.jsondata import JSONFault, canonical
+
+Validate: TypeAlias = Callable[[Any, CheckContext], Checked]
+Guard: TypeAlias = Callable[[Checked, CheckContext], Guarded]
+
+LIMIT = 512
+"""Verdicts of each kind."""
+MAX_KEY = 32 * 1024
+"""Bytes of plan and context beyond which nothing is remembered."""
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Verdicts:
+    """`validate` and `guard` with a memory; safe between threads (a verdict may be found twice, never wrongly)."""
+
+    def __init__(self, validate: Validate, guard: Guard) -> None:
+        self._validate = validate
+        self._guard = guard
+        self._checked: dict[bytes, Checked] = {}
+        self._guarded: dict[bytes, tuple[Checked, Guarded]] = {}
+
+    def validate(self, plan: Any, context: CheckContext) -> Checked:
+        """The validator's verdict on `plan`."""
+        key = _key(plan, context)
+        if key is None:
+            return self._validate(plan, context)
+        found = self._checked.get(key)
+        if found is None:
+            found = self._validate(plan, context)
+            _keep(self._checked, key, found)
+        return found
+
+    def guard(self, checked: Checked, context: CheckContext) -> Guarded:
+        """The guards' verdict; remembered for the very object that `validate` gave."""
+        key = checked.digest.encode() + _encode(context)
+        found = self._guarded.get(key)
+        if found is not None and found[0] is checked:
+            return found[1]
+        guarded = self._guard(checked, context)
+        if checked.digest and len(key) <= MAX_KEY:
+            _keep(self._guarded, key, (checked, guarded))
+        return guarded
+
+
+def _key(plan: Any, context: CheckContext) -> bytes | None:
+    """Plan and context as bytes, unambiguously joined; None if they cannot or should not be remembered."""
+    if not isinstance(plan, dict):
+        return None
+    try:
+        written = canonical(plan)  # pyright: ignore[reportUnknownArgumentType]  # whatever it holds is judged there
+        around = _encode(context)
+    except (JSONFault, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return None
+    if len(written) + len(around) > MAX_KEY:
+        return None
+    return len(written).to_bytes(4, "big") + written + around
+
+
+def _keep(memory: dict[bytes, Any], key: bytes, verdict: Any) -> None:
+    if len(memory) >= LIMIT:
+        memory.clear()
+    memory[key] = verdict
