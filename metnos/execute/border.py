@@ -21,6 +21,7 @@ import msgspec
 from metnos.execute.faults import failure_of
 from metnos.execute.outcome import StepOutcome, failed
 from metnos.execute.strict import MAX_DEPTH, NotJSON, require_depth, settle
+from metnos.execute.vault import VaultFault
 from metnos.plan.jsondata import JSONFault, canonical, digest_bytes
 from metnos.sdk import SDK_VERSION, Effect, Failure, Result
 
@@ -56,17 +57,24 @@ class Border:
 
     def receive(self, returned: object, rules: Rules, args: Mapping[str, Any]) -> StepOutcome:
         """The outcome of a call in this process; `returned` is a `Result` or any JSON value."""
-        if isinstance(returned, Result):
-            return self._result(returned, rules, args, plain=False)
-        return self._data(returned, rules, args, None)
+        try:
+            if isinstance(returned, Result):
+                return self._result(returned, rules, args, plain=False)
+            return self._data(returned, rules, args, None)
+        except (VaultFault, OSError) as fault:
+            return unsealable(fault, returned.effects if isinstance(returned, Result) else ())
 
     def receive_bytes(self, frame: bytes, rules: Rules, args: Mapping[str, Any]) -> StepOutcome:
         """The outcome of a worker's call: `frame` claims to be the JSON of a `Result`."""
         try:
             result = _decode_result(frame)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-            return self.refuse(failed("data", "not-json", f"the worker's result: {fault}"), args)
-        return self._result(result, rules, args, plain=True)
+            # Not its executor's fault alone: whether an effect was made cannot be told from it.
+            return self.refuse(failed("crashed", "worker-garbage", f"its result cannot be read: {fault}"), args)
+        try:
+            return self._result(result, rules, args, plain=True)
+        except (VaultFault, OSError) as fault:
+            return unsealable(fault, result.effects)
 
     def raised(self, fault: BaseException, args: Mapping[str, Any]) -> StepOutcome:
         """The outcome of a call that raised."""
@@ -74,7 +82,10 @@ class Border:
 
     def refuse(self, outcome: StepOutcome, args: Mapping[str, Any]) -> StepOutcome:
         """A failed outcome, its texts sealed."""
-        return self._seal_beside(outcome, args)
+        try:
+            return self._seal_beside(outcome, args)
+        except (VaultFault, OSError) as fault:
+            return unsealable(fault, outcome.effects)
 
     # --- a Result ------------------------------------------------------------------------------------------------
 
@@ -152,6 +163,14 @@ class Border:
         if self._sealer is None:
             self._sealer = self._make_sealer()
         return self._sealer
+
+
+def unsealable(fault: VaultFault | OSError, effects: tuple[Effect, ...] = ()) -> StepOutcome:
+    """A secret could be neither kept nor opened: nothing of the result is told, but that effects were made."""
+    told = tuple(Effect(cls=effect.cls, target="") for effect in effects)
+    if isinstance(fault, VaultFault):
+        return failed("operational", fault.code, fault.message, where=str(fault.path), hint=fault.hint, effects=told)
+    return failed("operational", "io-error", f"the vault: {fault.strerror}", effects=told)
 
 
 def _typed(result: Result) -> Result:

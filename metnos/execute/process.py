@@ -305,7 +305,8 @@ class _Call:
             os.killpg(self._worker.pid, signal.SIGTERM)
 
     def _died(self) -> tuple[Ended, bool]:
-        self._read()  # it may have answered before it died
+        while self._read():  # it may have answered before it died
+            pass
         found = self._next_result()
         if found is not None:
             return found[0], False
@@ -320,13 +321,17 @@ class _Call:
             return Ended(how="interrupted", message="it was stopped while it was at work")
         return ending
 
-    def _read(self) -> None:
-        with suppress(BlockingIOError):
+    def _read(self) -> bool:
+        try:
             data = os.read(self._out, _CHUNK)
-            if data:
-                self._worker.frames.feed(data)
-            elif self._death >= 0:
+        except BlockingIOError:
+            return False
+        if not data:
+            with suppress(KeyError):
                 self._poll.unregister(self._out)  # closed; its death is told by the pidfd
+            return False
+        self._worker.frames.feed(data)
+        return True
 
     def _drain(self) -> None:
         with suppress(BlockingIOError):

@@ -1,7 +1,8 @@
 """Runners: one started step in, one `StepOutcome` out. Where it runs is the contract's placement.
 
 Law: final arguments only; no plan, no cache, no policy is known here. A step that was started always gets exactly
-one outcome, and no exception passes but those that end the process (`KeyboardInterrupt`) or the awaiting task.
+one outcome, and no exception passes but those that end the process (`KeyboardInterrupt`) or the awaiting task, and
+`RuntimeError` for a call after `close`.
 
 Concurrency:
 
@@ -222,24 +223,29 @@ class Runners:
     async def _in_worker(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
         import asyncio
 
+        from metnos.execute.border import unsealable
         from metnos.execute.stops import Stop
+        from metnos.execute.vault import VaultFault
         from metnos.execute.workers import request_for
 
         sealer = self._sealer
         names = prepared.contract.opens_secrets
         key = (grant.turn, command.step)
         stop = Stop()
-        self._running[key] = stop.set
         pool = self._workers()
         progress = self._progress
         tell = None if progress is None else partial(progress, command.step)
 
         def work() -> StepOutcome:
-            opened = sealer().opened_for(command.args, names) if names else {}
+            try:
+                opened = sealer().opened_for(command.args, names) if names else {}
+            except (VaultFault, OSError) as fault:
+                return unsealable(fault)
             request = request_for(prepared, command, grant, opened)
             return pool.call(request, prepared, stop, tell).outcome(self._border, prepared, command.args)
 
         waited = asyncio.wrap_future(self._get_threads("workers", pool.most).submit(work))
+        self._running[key] = stop.set
         try:
             return await asyncio.shield(waited)
         except asyncio.CancelledError:
