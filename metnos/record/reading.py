@@ -128,6 +128,8 @@ class _Reader:
             "approval_given": self._answered("given"),
             "approval_refused": self._answered("refused"),
             "approval_expired": self._answered("expired"),
+            "dialog_answered": self._dialog,
+            "dialog_expired": self._dialog,
             "answer_composed": self._composed,
             "turn_suspended": self._suspended,
             "turn_resumed": self._resumed,
@@ -215,10 +217,17 @@ class _Reader:
 
     def _answered(self, state: str) -> Callable[[Body, int], None]:
         def handler(body: Body, at: int) -> None:
+            self._settled(_string(body, "approval"))
             line = ApprovalLine(approval=_string(body, "approval"), state=state, at=at, by=_string(body, "by") or "local")
             self._view.approvals.append(line)
 
         return handler
+
+    def _dialog(self, body: Body, _at: int) -> None:
+        self._settled(_string(body, "dialog"))
+
+    def _settled(self, name: str) -> None:
+        self._view.waiting = [other for other in self._view.waiting if other != name]
 
     def _composed(self, body: Body, _at: int) -> None:
         self._view.answer = _string(body, "text")
@@ -232,6 +241,7 @@ class _Reader:
         self._view.waiting = []
 
     def _closed(self, body: Body, _at: int) -> None:
+        self._view.waiting = []
         self._view.code, self._view.detail = _string(body, "code"), _string(body, "detail")
 
 

@@ -4,6 +4,7 @@ import os
 import stat
 
 import pytest
+
 from metnos.record.anchor import AnchorFile, format_anchor, parse_anchor
 from metnos.record.faults import RecordFault
 from metnos.record.model import Anchor

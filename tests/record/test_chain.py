@@ -6,6 +6,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from metnos.record import chain
 
 FIELDS = ("t-1", 3, "step_started", 1_764_500_000_000_000, b'{"a":"\xc3\xa8"}', "sha256:" + "0" * 64, chain.NO_COMMANDS)

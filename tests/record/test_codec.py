@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from metnos.policy.model import AskUser
 from metnos.record import codec
 from metnos.record.chain import digest
@@ -124,4 +125,4 @@ def test_what_is_no_json_is_named_before_anything_is_recorded(value):
 def test_every_kind_is_either_an_input_or_a_fact():
     assert not codec.INPUT_KINDS.keys() & codec.FACT_KINDS.keys()
     assert len(codec.KIND_OF) == len(codec.INPUT_KINDS) + len(codec.FACT_KINDS)
-    assert codec.decode_input(codec.encode(StepFailed(step="1", error=Failure(cls="data", code="x"))), dict().get).step == "1"
+    assert codec.decode_input(codec.encode(StepFailed(step="1", error=Failure(cls="data", code="x"))), {}.get).step == "1"

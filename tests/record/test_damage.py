@@ -7,6 +7,7 @@ import shutil
 
 import msgspec
 import pytest
+
 from metnos.record import chain
 from metnos.record.chain import recompute
 from metnos.record.connection import load_driver
@@ -73,7 +74,7 @@ def test_a_flipped_byte_is_found_or_harmless(written, journal, home, place, name
     assert size > 20_000
     draw = random.Random(11)
     offsets = [page + draw.randrange(4096) for page in range(0, size - 4096, 4096) for _ in range(6)]
-    offsets += list(range(0, 100, 9)) + [size - 1, size // 2]
+    offsets += [*list(range(0, 100, 9)), size - 1, size // 2]
     refused = 0
     for number, offset in enumerate(offsets):
         copy = place / f"copy{number}"

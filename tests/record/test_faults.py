@@ -1,11 +1,13 @@
 """No space, I/O errors, short writes, failed syncs, at the n-th call for every n: no effect without a durable intent."""
 
+# ruff: noqa: B023 - each function made in a loop is used up in its round
 from __future__ import annotations
 
 import os
 import resource
 
 import pytest
+
 from metnos.record import connection as connections
 from metnos.record import database as databases
 from metnos.record.faults import RecordFault
@@ -31,7 +33,8 @@ def go_on(world, journal, effects, turn):
     try:
         log = journal.load(turn)
     except RecordFault as fault:
-        assert fault.code == "turn-missing"
+        if fault.code != "turn-missing":
+            raise
         assert world.lines(effects) == []
         world.begin(journal, world.opened(turn, *TOOLS), effects)
     else:

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+
+from metnos.policy.model import Deny
 from metnos.record.chain import as_records
 from metnos.record.faults import RecordFault
 from metnos.record.memory import MemoryJournal
 from metnos.record.sqlite import SqliteJournal
-from metnos.turn.commands import AskApproval, StartStep
-from metnos.turn.inputs import ApprovalGiven, ApprovalRefused, Cancelled, StepFinished, StepStarted
+from metnos.sdk import Failure
+from metnos.turn.commands import AskApproval, OpenDialog, StartStep
+from metnos.turn.facts import PolicyDecided, StepUnknown
+from metnos.turn.inputs import (
+    ApprovalExpired,
+    ApprovalGiven,
+    ApprovalRefused,
+    Cancelled,
+    DialogAnswered,
+    DialogExpired,
+    EffectProbed,
+    StepFailed,
+    StepFinished,
+    StepStarted,
+    StepStopped,
+)
 from metnos.turn.rules import Reaction
 
 D = "sha256:" + "d" * 64
@@ -198,11 +215,9 @@ def test_a_writer_that_was_overtaken_writes_nothing(journal, writer, act):
     """As if locks did not hold: the row was claimed by somebody else meanwhile."""
     writer.append(started("1.1", "o"), Reaction(), durable=True)
     journal._database.connection().execute("UPDATE turn SET fence = 2")
+    finished = StepFinished(step="1.1", data=1)
     with pytest.raises(RecordFault, match="stale-fence"):
-        if act == "append":
-            writer.append(StepFinished(step="1.1", data=1), Reaction(), durable=True)
-        else:
-            writer.finish("closed")
+        writer.append(finished, Reaction(), durable=True) if act == "append" else writer.finish("closed")
     assert (journal.load("t1").seq, journal.load("t1").status) == (2, "open")
     assert rows(journal, "SELECT state FROM operation") == [("intent",)]
 
@@ -255,8 +270,8 @@ def test_of_two_that_use_one_approval_at_once_one_wins(journal, writer, home):
             each.append(started("1.1", name, fence=each.fence), Reaction(), durable=True, anchor=True)
             results.append(name)
         except RecordFault as fault:
-            assert fault.code == "stale-fence"
-    assert results == ["two"]
+            results.append(fault.code)
+    assert results == ["stale-fence", "two"]
     assert rows(journal, "SELECT used_by FROM approval") == [("two",)]
     two.release()
     other_journal.close()
@@ -280,10 +295,8 @@ def test_a_ledger_that_says_more_than_the_records_is_found(journal, world, effec
         with pytest.raises(RecordFault, match="ledger-mismatch"):
             journal.resume("t1")
         connection.execute("UPDATE operation SET state = 'done', outcome_seq = 5, intent_seq = 4")
-        good = as_records([tuple(row) for row in connection.execute("SELECT * FROM record ORDER BY seq")])
+        good = as_records(connection.execute("SELECT * FROM record ORDER BY seq").fetchall())
         intent = next(r for r in good if r.kind == "step_started")
-        import msgspec
-
         operation = msgspec.json.decode(intent.body)["operation"]
         connection.execute("UPDATE operation SET id = ?, intent_seq = ?, outcome_seq = ?", (operation, intent.seq, intent.seq + 1))
         connection.execute("UPDATE approval SET state = 'asked', answered_seq = NULL")
@@ -303,3 +316,65 @@ def test_a_database_held_by_another_is_busy_and_nothing_is_lost_that_was_there(j
     again, log = journal.resume("t1")
     assert (log.seq, again.fence) == (2, 2)
     again.release()
+
+
+def test_what_nobody_knows_is_unknown_until_it_is_probed(journal, writer):
+    def states():
+        return rows(journal, "SELECT id, state FROM operation ORDER BY id")
+
+    writer.append(started("1.1", "a"), Reaction())
+    writer.append(started("1.2", "b"), Reaction(), durable=True)
+    failure = Failure(cls="crashed", code="worker-died")
+    writer.append(StepFailed(step="1.1", error=failure), Reaction((StepUnknown(step="1.1", operation="a"),)))
+    writer.append(StepStopped(step="1.2"), Reaction(), durable=True)
+    assert states() == [("a", "unknown"), ("b", "stopped")]
+    assert journal.verify("t1").ok
+    writer.append(EffectProbed(step="1.1", found="unknown"), Reaction(), durable=True)
+    assert states() == [("a", "unknown"), ("b", "stopped")]
+    writer.append(EffectProbed(step="1.1", found="absent"), Reaction((), (start("1.1"),)), durable=True)
+    assert states() == [("a", "absent"), ("b", "stopped")]
+    writer.append(started("1.1", "a"), Reaction())
+    writer.append(StepFailed(step="1.1", error=failure), Reaction(), durable=True)
+    assert states() == [("a", "failed"), ("b", "stopped")]
+    writer.append(EffectProbed(step="1.1", found="done"), Reaction(), durable=True)  # nothing is open: no row
+    assert states() == [("a", "failed"), ("b", "stopped")]
+    assert journal.verify("t1").ok
+
+
+def test_reads_leave_no_row(journal, writer):
+    writer.append(Cancelled(), Reaction((), (start("1.1", "read"),)))
+    writer.append(started("1.1", "a", fence=0), Reaction())
+    writer.append(StepFinished(step="1.1", data=1), Reaction(), durable=True)
+    assert rows(journal, "SELECT * FROM operation") == []
+
+
+def test_approvals_that_expire_and_those_nobody_asked_for(journal, writer):
+    writer.append(Cancelled(), Reaction((), (ask("a", "1.1"), ask("b", "1.2"))))
+    writer.append(ApprovalExpired(approval="a"), Reaction())
+    writer.append(ApprovalRefused(approval="nobody"), Reaction())
+    stranger = PolicyDecided(step="1.2", verdict=Deny("approval-stranger"), digest=D)
+    writer.append(ApprovalGiven(at=1, approval="b", digest=D, by="stranger"), Reaction((stranger,)))
+    writer.append(Cancelled(), Reaction((), (ask("b", "1.2"),)), durable=True)  # asked again after a resume
+    assert rows(journal, "SELECT approval, state FROM approval ORDER BY approval") == [("a", "expired"), ("b", "asked")]
+    assert journal.verify("t1").ok
+
+
+def test_dialogs_are_answered_once(journal, writer):
+    dialogs = tuple(OpenDialog(dialog=name) for name in ("a", "b", "c"))
+    writer.append(Cancelled(), Reaction((), dialogs), durable=True)
+    writer.append(DialogAnswered(dialog="a", answers={}), Reaction())
+    writer.append(DialogAnswered(dialog="a", answers={}), Reaction())
+    writer.append(DialogExpired(dialog="b"), Reaction(), durable=True)
+    assert rows(journal, "SELECT dialog, state FROM dialog ORDER BY dialog") == [
+        ("a", "answered"), ("b", "expired"), ("c", "asked"),
+    ]
+    writer.release()
+    again, _log = journal.resume("t1")
+    again.append(DialogAnswered(dialog="c", answers={}), Reaction(), durable=True)
+    assert rows(journal, "SELECT state FROM dialog WHERE dialog = 'c'") == [("answered",)]
+    again.release()
+
+
+def test_nothing_appended_cannot_be_finished(journal, world):
+    with pytest.raises(RecordFault, match="record-order"):
+        journal.begin(world.opened("t9")).finish("closed")

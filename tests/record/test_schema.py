@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from metnos.record import connection
 from metnos.record.ddl import CREATE, SCHEMA_VERSION
 from metnos.record.faults import RecordFault

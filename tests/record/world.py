@@ -194,7 +194,7 @@ def forked(work) -> int:
         try:
             work()
             code = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the child must never return into pytest
             traceback.print_exc()
         finally:
             os._exit(code)
