@@ -11,7 +11,7 @@ forgotten by a crash. It checks at every input what must always hold, and raises
 
     class Files:                                     # the outside, as far as the test needs it
         def perform(self, start): ...                # → StepFinished | StepFailed | StepStopped
-        def probe(self, command): ...                # → "done" | "absent" | "unknown"
+        def probe(self, command): ...                # → EffectProbed
 
     run = Simulation(rules, opened, Files(), seed=7, faults=Faults(crash=0.1)).run()
     assert run.outcome == "success"
@@ -46,8 +46,8 @@ class World(Protocol):
         """Run one call; `at` of the answer is set by the simulation."""
         ...
 
-    def probe(self, command: c.ProbeEffect) -> Literal["done", "absent", "unknown"]:
-        """Whether the effect of this operation is there."""
+    def probe(self, command: c.ProbeEffect) -> i.EffectProbed:
+        """Whether the effect of this operation is there, and if so what the call would have returned."""
         ...
 
 
@@ -256,8 +256,8 @@ class Simulation:
                 return i.ApprovalGiven(approval=name, digest=digest) if script.approve else i.ApprovalRefused(approval=name)
             case c.OpenDialog(dialog=name):
                 return None if script.answers is None else i.DialogAnswered(dialog=name, answers=script.answers)
-            case c.ProbeEffect(step=step):
-                return i.EffectProbed(step=step, found=self._world.probe(command))
+            case c.ProbeEffect():
+                return self._world.probe(command)
             case c.Compose():
                 return i.AnswerComposed(text=",".join(command.show))
             case c.Learn():
@@ -299,20 +299,13 @@ class Simulation:
 
     def _closes(self, item: i.AnyInput) -> None:
         """Take what `item` closes off the list of open commands."""
-        if isinstance(item, i.CommandFailed):
-            if self._open.pop((item.command, item.ref), None) is None:
-                raise Broken(f"{item} closes nothing")
-            return
-        kinds = [kind for kind, by in CLOSES.items() if type(item) in by]
-        if not kinds:
-            return
-        name = _name(item)
-        closed = [self._open.pop((str(kind.__struct_config__.tag), name), None) for kind in kinds]
-        if not any(closed):
+        keys = _closed_by(item)
+        if keys and not any([self._open.pop(key, None) for key in keys]):
             raise Broken(f"{item} closes nothing")
 
     def _double(self) -> None:
-        if self._last is None or self._close is not None:
+        """Report the last closing input again, unless it would now answer another command of its kind."""
+        if self._last is None or self._close is not None or any(key in self._open for key in _closed_by(self._last)):
             return
         self._events.append(Event("doubled"))
         before = _picture(self._machine)
@@ -349,7 +342,7 @@ class Simulation:
         return machine
 
 
-_NAMES: Final = ("step", "approval", "dialog", "name")
+_NAMES: Final = ("approval", "dialog", "name", "step")
 
 
 def _name(part: i.AnyInput | c.AnyCommand) -> str:
@@ -358,6 +351,13 @@ def _name(part: i.AnyInput | c.AnyCommand) -> str:
 
 def _key(command: c.AnyCommand) -> Key:
     return (str(command.__struct_config__.tag), _name(command))
+
+
+def _closed_by(item: i.AnyInput) -> list[Key]:
+    if isinstance(item, i.CommandFailed):
+        return [(item.command, item.ref)]
+    name = _name(item)
+    return [(str(kind.__struct_config__.tag), name) for kind, by in CLOSES.items() if type(item) in by]
 
 
 def _failed(command: str, ref: str) -> i.CommandFailed:

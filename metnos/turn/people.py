@@ -27,27 +27,34 @@ ANSWER = "answer"
 
 def approval_given(turn: TurnState, item: i.ApprovalGiven) -> None:
     """Yes."""
-    given(turn, open_approval(turn, item, item.approval), item)
-    advance(turn)
+    approval = _approval(turn, item, item.approval)
+    if approval is not None:
+        given(turn, approval, item)
+        advance(turn)
 
 
 def approval_refused(turn: TurnState, item: i.ApprovalRefused) -> None:
     """No."""
-    refused(turn, open_approval(turn, item, item.approval))
-    advance(turn)
+    approval = _approval(turn, item, item.approval)
+    if approval is not None:
+        refused(turn, approval)
+        advance(turn)
 
 
 def approval_expired(turn: TurnState, item: i.ApprovalExpired) -> None:
     """Nothing, for too long."""
-    expired(turn, open_approval(turn, item, item.approval))
-    advance(turn)
+    approval = _approval(turn, item, item.approval)
+    if approval is not None:
+        expired(turn, approval)
+        advance(turn)
 
 
-def open_approval(turn: TurnState, item: i.Input, name: str) -> Approval:
-    """The open approval `name`; each is used once."""
+def _approval(turn: TurnState, item: i.Input, name: str) -> Approval | None:
+    """The open approval `name`, each used once; None if the turn no longer needs the answer."""
     approval = turn.approvals.get(name)
-    if approval is None:
+    if approval is None and name not in turn.lapsed:
         refuse(turn.phase, item, f"no approval {name} is open")
+    turn.lapsed.discard(name)
     return approval
 
 

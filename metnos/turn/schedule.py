@@ -94,6 +94,7 @@ def drop_unstarted(turn: TurnState) -> list[StepRun]:
     """After a halt: skip what has not started; answer the lifted steps of which nothing is left to run."""
     turn.sweep = False
     turn.queue.clear()
+    turn.lapsed.update(turn.approvals)
     turn.approvals.clear()
     ended: list[StepRun] = []
     for run in turn.plan.runs if turn.plans else ():

@@ -171,6 +171,8 @@ class TurnState:
         self.probing: dict[str, Failure | None] = {}
         """Key → the failure that left it open what happened, if one did."""
         self.approvals: dict[str, Approval] = {}
+        self.lapsed: set[str] = set()
+        """Approvals that a halt made pointless: a late answer closes them and does nothing."""
         self.dialog: OpenDialog | None = None
         self.dialogs = 0
         self.open: dict[str, AnyCommand] = {}

@@ -87,7 +87,7 @@ _LATE: Final[dict[type[i.Input], str]] = {
     i.Judged: "judged",
     i.TimerFired: "timer_fired",
 }
-"""Answers to commands that a close does not wait for: they may come after the phase that asked."""
+"""Answers that nobody waits for any more may still come after the phase that asked; so may those of people."""
 
 
 def _rows(handlers: dict[type[i.Input], str], to: tuple[Phase, ...]) -> dict[type[i.Input], Row]:
@@ -130,16 +130,19 @@ TURN: Final[dict[Phase, dict[type[i.Input], Row]]] = {
     },
     "stopping": {
         **_rows(_STEPS, ("stopping", "closed")),
+        **_rows(_PEOPLE, ("stopping",)),
         **_rows(_LATE, ("stopping",)),
         **_common("stopping", ("stopping", "closed")),
     },
     "composing": {
         i.AnswerComposed: Row("answer_composed", ("learning", "closed")),
+        **_rows(_PEOPLE, ("composing",)),
         **_rows(_LATE, ("composing",)),
         **_common("composing", ("composing", "learning", "closed")),
     },
     "learning": {
         i.Learned: Row("learned", ("closed",)),
+        **_rows(_PEOPLE, ("learning",)),
         **_rows(_LATE, ("learning",)),
         **_common("learning", ("learning", "closed")),
     },

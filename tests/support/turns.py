@@ -7,7 +7,7 @@ neither idempotent nor probed, `save` is idempotent, `put` has a probe; `make` c
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from metnos.checks.model import CheckContext, Checked, Guarded
 from metnos.checks.validator import Validator
@@ -233,7 +233,8 @@ class Files:
         """Step → class of its failure."""
         self.performed: list[tuple[str, str]] = []
         """(operation, step) of every effect, each time that it was made."""
-        self.landed: set[str] = set()
+        self.landed: dict[str, Any] = {}
+        """Operation → what it returned."""
 
     def perform(self, start: c.StartStep) -> i.StepFinished | i.StepFailed:
         cls = self.failing.get(start.step)
@@ -242,8 +243,11 @@ class Files:
         tool = start.executor.partition("@")[0]
         return i.StepFinished(step=start.step, **getattr(self, f"_{tool}", self._change)(start))
 
-    def probe(self, command: c.ProbeEffect) -> Literal["done", "absent", "unknown"]:
-        return "done" if command.operation in self.landed else "absent"
+    def probe(self, command: c.ProbeEffect) -> i.EffectProbed:
+        known = self.landed.get(command.operation)
+        if known is None:
+            return i.EffectProbed(step=command.step, found="absent")
+        return i.EffectProbed(step=command.step, found="done", data=known)
 
     def _noop(self, start: c.StartStep) -> dict[str, Any]:
         return {"data": {"v": start.args.get("x")}}
@@ -269,12 +273,12 @@ class Files:
     def _change(self, start: c.StartStep) -> dict[str, Any]:
         path = self._path(start)
         self.performed.append((start.operation, start.step))
-        self.landed.add(start.operation)
         if start.executor == "remove@1":
             self.contents.pop(path, None)
         else:
             self.contents[path] = start.args.get("content", "new")
         data = {"path": path, "content": start.args.get("content")}
+        self.landed[start.operation] = data
         return {"data": data, "effects": (Effect(cls="change", target=path),)}
 
     def _path(self, start: c.StartStep) -> str:
