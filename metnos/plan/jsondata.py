@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import orjson
@@ -224,6 +225,7 @@ _sha256 = hashlib.sha256
 _MAYBE_NOT_CANONICAL = re.compile(rb"(?:^|[:,\[])(?:null|-?[0-9]+[.e])").search
 """`null` may have been NaN; a float may be spelled otherwise in RFC 8785. Text that looks like one only costs time."""
 _LONG_DIGITS = re.compile(rb"[0-9]{16}").search
+_SURE = frozenset((str, int, bool, type(None)))
 _ASTRAL = re.compile(rb"[\xf0-\xf4]").search
 """A character beyond U+FFFF: the one case where UTF-8 order and UTF-16 order of keys can differ."""
 
@@ -245,7 +247,10 @@ def canonical(data: JSON, *, max_bytes: int | None = None) -> bytes:
     except TypeError as error:
         _refuse_unjson(data)
         raise JSONFault("too-deep" if "ecursion" in str(error) else "not-json", "", str(error)) from None
-    if (_MAYBE_NOT_CANONICAL(out) or not (out.isascii() or _ASTRAL(out) is None)) and _is_unsure(data):
+    # Two cheap tests that can only err towards the walk, and a walk that can only err towards rfc8785.
+    flat = type(data) is dict and _SURE.issuperset(map(type, data.values()))
+    sure = (flat or not _MAYBE_NOT_CANONICAL(out)) and (out.isascii() or not _ASTRAL(out))
+    if not sure and _is_unsure(data):
         out = _slow(data)
     if max_bytes is not None and len(out) > max_bytes:
         raise JSONFault("too-large", "", f"more than {max_bytes} bytes")
@@ -270,9 +275,33 @@ def check_limits(data: JSON, *, max_bytes: int = MAX_PLAN_BYTES, max_depth: int 
     Raises:
         JSONFault: as `canonical`, or `too-deep`.
     """
-    out = canonical(data, max_bytes=max_bytes)
-    if out.count(b"[") + out.count(b"{") > max_depth:
-        guard_depth(out.decode("utf-8"), max_depth)
+    try:
+        size = len(_dumps(data, option=_OPTIONS))
+    except TypeError:
+        size = len(canonical(data))  # names the fault
+    if size > max_bytes:
+        raise JSONFault("too-large", "", f"more than {max_bytes} bytes")
+    level = _level_below([[data]], data)
+    for _ in range(max_depth):
+        if not level:
+            return
+        level = _level_below(level, data)
+    if level:
+        raise JSONFault("too-deep", "", f"nested deeper than {max_depth}")
+
+
+def _level_below(level: list[Any], data: Any) -> list[Any]:
+    """The objects and lists one level below; orjson has bounded the depth and refused all but NaN and infinity."""
+    below: list[Any] = []
+    for container in level:
+        values: Any = container.values() if is_object(container) else container
+        for value in values:
+            kind = value.__class__
+            if kind is dict or kind is list or kind is tuple:
+                below.append(value)
+            elif kind is float and not isfinite(value):
+                _refuse_unjson(data)
+    return below
 
 
 def digest(data: JSON, *, max_bytes: int | None = None) -> str:

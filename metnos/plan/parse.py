@@ -40,7 +40,9 @@ FILLER_FIELDS = ("prompt", "schema", "role")
 ON_ERROR: tuple[OnError, ...] = ("stop", "continue")
 ROLES = ("fast", "middle", "wise", "creative", "frontier")
 TOOL_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_LONGEST = 128
 _FILLER = re.compile(r"FILLER:([A-Za-z0-9_-]+)")
+_NUMBER_AS_WORD = re.compile(r"(?:step_?)?([0-9]{1,6})", re.IGNORECASE)
 _STEP_WORDS = "a step number from 1, or the id of a step"
 
 
@@ -149,8 +151,11 @@ class _Reader:
             faults.wrong_type(where, item, "an object with `tool` and `args`")
             return _UNREADABLE
         raw = item
-        tool = self._tool(raw, where)
-        args = self._args(raw, where)
+        tool, args = raw.get("tool"), raw.get("args")
+        if not (type(tool) is str and tool.isidentifier() and tool.isascii() and len(tool) <= _LONGEST):
+            tool = self._tool(raw, where)
+        if not is_object(args):
+            args = self._args(raw, where)
         if args:
             self._strings(args, f"{where}/args")
             if "from_step" in args or "from_steps" in args:
@@ -270,7 +275,8 @@ class _Reader:
         elif is_id(value):
             return True
         else:
-            hint = f"write the number: {value.lstrip('step_')}" if is_reserved(value) and value[-1:].isdecimal() else ""
+            number = _NUMBER_AS_WORD.fullmatch(value)
+            hint = f"write the number: {number[1]}" if number else ""
             self.faults.add("bad-value", where, found=f'"{value}"', expected=_STEP_WORDS, hint=hint)
         return False
 

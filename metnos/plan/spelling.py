@@ -124,16 +124,11 @@ def _parse(text: str) -> Parts:
         return grammar.parse(text)
     except ReferenceSyntax as error:
         raise ReferenceSyntax(text, error.position, error.expected, error.hint) from None
-    except lark.UnexpectedCharacters as error:
-        raise _syntax(text, _position(error, text), error.allowed or ()) from None
     except lark.UnexpectedToken as error:
-        raise _syntax(text, _position(error, text), error.accepts or error.expected) from None
-
-
-def _position(error: Any, text: str) -> int:
-    token = getattr(error, "token", None)
-    at_end = token is not None and token.type == "$END"
-    return len(text) if at_end else error.pos_in_stream
+        # The only fault there is: every character begins a terminal somewhere in the grammar.
+        token: Any = error.token
+        position = len(text) if token.type == "$END" else token.start_pos
+        raise _syntax(text, position, error.accepts or error.expected) from None
 
 
 def _syntax(text: str, position: int, terminals: Iterable[str]) -> ReferenceSyntax:

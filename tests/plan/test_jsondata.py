@@ -223,6 +223,23 @@ def test_data_that_never_were_text_keep_the_limits() -> None:
     with pytest.raises(JSONFault, match="bytes"):
         check_limits("x" * 300_000)
     guard_depth("[" * 32)
+    for data, code, where in UNWRITABLE:
+        with pytest.raises(JSONFault) as caught:
+            check_limits(data)
+        assert (caught.value.code, caught.value.where) == (code, where)
+
+
+@given(json_values, st.integers(0, 3))
+def test_both_ways_count_depth_alike(data: Any, limit: int) -> None:
+    verdicts: list[str] = []
+    for check in (lambda: loads_strict(spell(data), max_depth=limit), lambda: check_limits(data, max_depth=limit)):
+        try:
+            check()
+        except JSONFault as fault:
+            verdicts.append(fault.code)
+        else:
+            verdicts.append("")
+    assert verdicts[0] == verdicts[1]
 
 
 def test_pointers_are_escaped() -> None:

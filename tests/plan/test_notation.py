@@ -96,11 +96,12 @@ def test_outside_the_subset_nothing_is_shown(name: str) -> None:
     try:
         text = show(plan)
     except NotationRefused as refused:
-        assert refused.diagnostic.code == "outside-notation"
-        assert refused.diagnostic.code in CODES
-        assert refused.diagnostic.where in str(refused)
+        diagnostic = refused.diagnostic
     else:  # the fault was in what the reader left out
         assert parse_lines(text).plan == canonical_plan(plan)
+        return
+    assert diagnostic.code == "outside-notation"
+    assert diagnostic.where.startswith(("/steps", "/fillers"))
 
 
 def test_a_plan_made_by_hand_can_be_outside() -> None:

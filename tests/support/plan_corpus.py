@@ -48,7 +48,9 @@ GOOD: dict[str, Any] = {
     "null answer": ends("final_answer", data=None),
     "ask": ends("ask", question="Which one?", choices=["a", "b"]),
     "ask openly": ends("ask", question="Which one? $5"),
-    "needs": ends("needs_inputs", form={"folder": {"schema": {"type": "string"}, "label": "Folder"}, "n": {"schema": {}}}),
+    "needs": ends(
+        "needs_inputs", form={"folder": {"schema": {"type": "string"}, "label": "Folder"}, "n": {"schema": {}}}
+    ),
     "200 steps": plan(*[step()] * 200),
 }
 
@@ -63,7 +65,10 @@ BAD: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "no end": ({"steps": [step()]}, [("terminal-missing", "/steps")]),
     "nothing": ({"steps": []}, [("terminal-missing", "/steps")]),
     "end not last": ({"steps": [step(), END, step(), step()]}, [("terminal-not-last", "/steps/1")]),
-    "end not last, rest unreadable": ({"steps": [END, 7]}, [("wrong-type", "/steps/1"), ("terminal-not-last", "/steps/0")]),
+    "end not last, rest unreadable": (
+        {"steps": [END, 7]},
+        [("wrong-type", "/steps/1"), ("terminal-not-last", "/steps/0")],
+    ),
     "two ends": ({"steps": [END, END]}, [("terminal-twice", "/steps/1")]),
     "three ends and a step": (
         {"steps": [END, END, step(), END]},
@@ -76,18 +81,36 @@ BAD: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "text no string": (ends("final_answer", text=3), [("wrong-type", "/steps/0/args/text")]),
     "question missing": (ends("ask"), [("missing-field", "/steps/0/args")]),
     "question no string": (ends("ask", question=None), [("wrong-type", "/steps/0/args/question")]),
-    "question with a reference": (ends("ask", question="${step1}?"), [("reference-not-allowed", "/steps/0/args/question")]),
+    "question with a reference": (
+        ends("ask", question="${step1}?"),
+        [("reference-not-allowed", "/steps/0/args/question")],
+    ),
     "choices no list": (ends("ask", question="?", choices="a"), [("wrong-type", "/steps/0/args/choices")]),
     "choices of numbers": (ends("ask", question="?", choices=["a", 1]), [("wrong-type", "/steps/0/args/choices/1")]),
-    "choice with a reference": (ends("ask", question="?", choices=["$<item>"]), [("reference-not-allowed", "/steps/0/args/choices/0")]),
+    "choice with a reference": (
+        ends("ask", question="?", choices=["$<item>"]),
+        [("reference-not-allowed", "/steps/0/args/choices/0")],
+    ),
     "form missing": (ends("needs_inputs"), [("missing-field", "/steps/0/args")]),
     "form no object": (ends("needs_inputs", form=[]), [("wrong-type", "/steps/0/args/form")]),
     "form empty": (ends("needs_inputs", form={}), [("bad-value", "/steps/0/args/form")]),
     "form field no object": (ends("needs_inputs", form={"a": 1}), [("wrong-type", "/steps/0/args/form/a")]),
-    "form field badly named": (ends("needs_inputs", form={"a b": {"schema": {}}}), [("bad-name", "/steps/0/args/form/a b")]),
-    "form field without schema": (ends("needs_inputs", form={"a": {"label": "A"}}), [("missing-field", "/steps/0/args/form/a")]),
-    "form schema no object": (ends("needs_inputs", form={"a": {"schema": True}}), [("wrong-type", "/steps/0/args/form/a/schema")]),
-    "form field with more": (ends("needs_inputs", form={"a": {"schema": {}, "x": 1}}), [("unknown-field", "/steps/0/args/form/a/x")]),
+    "form field badly named": (
+        ends("needs_inputs", form={"a b": {"schema": {}}}),
+        [("bad-name", "/steps/0/args/form/a b")],
+    ),
+    "form field without schema": (
+        ends("needs_inputs", form={"a": {"label": "A"}}),
+        [("missing-field", "/steps/0/args/form/a")],
+    ),
+    "form schema no object": (
+        ends("needs_inputs", form={"a": {"schema": True}}),
+        [("wrong-type", "/steps/0/args/form/a/schema")],
+    ),
+    "form field with more": (
+        ends("needs_inputs", form={"a": {"schema": {}, "x": 1}}),
+        [("unknown-field", "/steps/0/args/form/a/x")],
+    ),
     "label with a reference": (
         ends("needs_inputs", form={"a": {"schema": {}, "label": "${x}"}}),
         [("reference-not-allowed", "/steps/0/args/form/a/label")],
@@ -95,7 +118,10 @@ BAD: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     # steps
     "step no object": (plan("find"), [("wrong-type", "/steps/0")]),
     "step empty": (plan({}), [("missing-field", "/steps/0"), ("missing-field", "/steps/0")]),
-    "tool misspelled": (plan({"tol": "x", "args": {}}), [("missing-field", "/steps/0"), ("unknown-field", "/steps/0/tol")]),
+    "tool misspelled": (
+        plan({"tol": "x", "args": {}}),
+        [("missing-field", "/steps/0"), ("unknown-field", "/steps/0/tol")],
+    ),
     "tool no string": (plan(step(tool=1)), [("wrong-type", "/steps/0/tool")]),
     "tool empty": (plan(step(tool="")), [("bad-name", "/steps/0/tool")]),
     "tool badly named": (plan(step(tool="a b")), [("bad-name", "/steps/0/tool")]),
@@ -120,7 +146,10 @@ BAD: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "when number": (plan(step(when=1)), [("wrong-type", "/steps/0/when")]),
     "when empty": (plan(step(when={})), [("missing-field", "/steps/0/when")]),
     "when both": (plan(step(when={"empty": 1, "nonempty": 1})), [("bad-value", "/steps/0/when")]),
-    "when unknown": (plan(step(when={"nonemty": 1})), [("unknown-field", "/steps/0/when/nonemty"), ("missing-field", "/steps/0/when")]),
+    "when unknown": (
+        plan(step(when={"nonemty": 1})),
+        [("unknown-field", "/steps/0/when/nonemty"), ("missing-field", "/steps/0/when")],
+    ),
     "when of step 0": (plan(step(when={"empty": 0})), [("bad-value", "/steps/0/when/empty")]),
     "when of a reference": (plan(step(when={"empty": "${step1}"})), [("bad-value", "/steps/0/when/empty")]),
     "on_error unknown": (plan(step(on_error="cont")), [("bad-value", "/steps/0/on_error")]),
@@ -146,16 +175,28 @@ BAD: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [("unknown-filler", "/steps/0/args/title"), ("unused-filler", "/fillers/titel")],
     ),
     "filler unused": (plan(fillers={"title": FILLER}), [("unused-filler", "/fillers/title")]),
-    "filler in a broken string": (plan(step(args={"t": "${FILLER:title"}), fillers={"title": FILLER}), [("reference-syntax", "/steps/0/args/t")]),
+    "filler in a broken string": (
+        plan(step(args={"t": "${FILLER:title"}), fillers={"title": FILLER}),
+        [("reference-syntax", "/steps/0/args/t")],
+    ),
     "filler no object": (plan(USES, fillers={"title": "x"}), [("wrong-type", "/fillers/title")]),
     "filler without all": (plan(USES, fillers={"title": {}}), [("missing-field", "/fillers/title")] * 2),
-    "filler prompt no string": (plan(USES, fillers={"title": FILLER | {"prompt": 1}}), [("wrong-type", "/fillers/title/prompt")]),
+    "filler prompt no string": (
+        plan(USES, fillers={"title": FILLER | {"prompt": 1}}),
+        [("wrong-type", "/fillers/title/prompt")],
+    ),
     "filler prompt with a reference": (
         plan(USES, fillers={"title": FILLER | {"prompt": "${step1}"}}),
         [("reference-not-allowed", "/fillers/title/prompt")],
     ),
-    "filler role unknown": (plan(USES, fillers={"title": FILLER | {"role": "slow"}}), [("bad-value", "/fillers/title/role")]),
-    "filler role no string": (plan(USES, fillers={"title": FILLER | {"role": 1}}), [("wrong-type", "/fillers/title/role")]),
+    "filler role unknown": (
+        plan(USES, fillers={"title": FILLER | {"role": "slow"}}),
+        [("bad-value", "/fillers/title/role")],
+    ),
+    "filler role no string": (
+        plan(USES, fillers={"title": FILLER | {"role": 1}}),
+        [("wrong-type", "/fillers/title/role")],
+    ),
     "filler with more": (plan(USES, fillers={"title": FILLER | {"x": 1}}), [("unknown-field", "/fillers/title/x")]),
     "filler badly named": (
         plan(fillers={"a b": FILLER}),
