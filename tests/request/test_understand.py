@@ -16,7 +16,9 @@ REASON = re.compile(r"slot\([a-z]+\)|keyword\(.+\)|synonym\(.+\)|typo\(.+\)|poli
 WORDS = sorted({word for lexicon in lexicons() for word in lexicon.known})
 PIECES = st.one_of(
     st.sampled_from(WORDS),
-    st.sampled_from(["5", "1.5 MB", "a/b.txt", "*.py", '"x y"', "README", "PDFs", ".txt", "2026-01-01", ",", "please", "?"]),
+    st.sampled_from(
+        ["5", "1.5 MB", "a/b.txt", "*.py", '"x y"', "README", "PDFs", ".txt", "2026-01-01", ",", "please", "?"]
+    ),
     st.text(max_size=6),
 )
 

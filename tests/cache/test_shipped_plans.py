@@ -1,0 +1,114 @@
+"""The shipped templates: sound, apart from each other, valid, and reached by every one of their wordings."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metnos.cache.model import Match
+from metnos.cache.template import lines, parts_of
+from metnos.cache.templates import TemplateLibrary, library_faults
+from metnos.cache.wordings import SlotPart, parse_wording, sentences
+from metnos.checks.guards import guard
+from metnos.checks.model import CheckContext
+from metnos.checks.validator import Validator
+from metnos.request.understand import understand
+from metnos.sdk import EFFECT_CLASSES
+
+IDS = sorted(path.stem for path in (Path(__file__).parents[2] / "catalog" / "plans").glob("*.toml"))
+VALUES: dict[str, dict[str, list[tuple[str, Any]]]] = {
+    language: {
+        "integer": [("7", 7), (words[0], 5), ("120", 120)],
+        "size": [("1 MB", 1_000_000), ("300KB", 300_000), ("2.5 GiB", 2_684_354_560)],
+        "path": [
+            ("a/b.txt", "a/b.txt"),
+            ("~/Docs", "~/Docs"),
+            ("README.md", "README.md"),
+            (["/tmp/x", "y"][0], "/tmp/x"),
+        ],
+        "glob": [("*.zip", "*.zip"), ("a/**/*.c", "a/**/*.c")],
+        "quoted": [('"two words"', "two words"), ("«x»", "x"), ('"${step1}"', "${step1}")],
+        "period": [(words[1], "day-1"), (words[2], "week-1"), (words[3], "month")],
+    }
+    for language, words in {
+        "en": ("five", "yesterday", "last week", "this month"),
+        "it": ("cinque", "ieri", "la settimana scorsa", "questo mese"),
+    }.items()
+}
+
+
+def test_at_least_twenty_in_both_languages(library: TemplateLibrary) -> None:
+    assert len(library.ids) >= 20
+    for template in library.templates:
+        assert set(template.source.wordings) == set(template.source.examples) == {"en", "it"}
+        for text in template.source.wordings.values():
+            assert len(lines(text)) >= 3, template.id
+
+
+def test_sound_and_apart(library: TemplateLibrary) -> None:
+    assert library_faults(library) == []
+    assert not library.broken
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_files_are_named_after_their_template(name: str, payloads: dict[str, bytes]) -> None:
+    assert TemplateLibrary.from_signed({name: payloads[name]}).ids == (name,)
+
+
+@pytest.mark.parametrize("language", ["en", "it"])
+@pytest.mark.parametrize("name", IDS)
+def test_every_wording_reaches_its_template_and_its_plan_is_valid(
+    name: str, language: str, library: TemplateLibrary, validator: Validator
+) -> None:
+    template = next(template for template in library.templates if template.id == name)
+    chance = random.Random(f"{name}/{language}")
+    checked: set[str] = set()
+    for line in lines(template.source.wordings[language]):
+        tree = parse_wording(line, parts_of(language))
+        for _ in range(25):
+            given: dict[str, Any] = {}
+
+            def value(part: SlotPart, given: dict[str, Any] = given) -> str:
+                text, given[part.name] = chance.choice(VALUES[language][part.kind])
+                return text
+
+            text = sentences(tree, value, chance.randrange)
+            request = understand(text, language)
+            found = library.match(request)
+            assert isinstance(found, Match), (text, found)
+            assert found.template == name, text
+            assert {key: found.slots[key] for key in given} == given, text
+            if request.normal_form not in checked:
+                checked.add(request.normal_form)
+                context = CheckContext(source="template", origins=found.origins, request=request)
+                accepted = validator(found.plan, context)
+                assert accepted.diagnostics == (), text
+
+
+def test_every_example_passes_the_guards(library: TemplateLibrary, validator: Validator) -> None:
+    for example in library.examples():
+        request = understand(example.text, example.language)
+        found = library.match(request)
+        assert isinstance(found, Match)
+        context = CheckContext(source="template", origins=found.origins, request=request)
+        checked = validator(found.plan, context)
+        guarded = guard(checked, context, validator)
+        assert guarded.refusals == guarded.reproposals == (), example.text
+        worst = max((step.worst_effect for step in checked.steps), key=EFFECT_CLASSES.index)
+        assert worst == example.effect, example.text
+        # What is done is what was asked for, word by word.
+        asked = max((intent.effect for intent in request.intents), key=EFFECT_CLASSES.index)
+        assert asked == worst, example.text
+
+
+def test_bytes_are_shown_with_their_unit(library: TemplateLibrary) -> None:
+    for template in library.templates:
+        for language, answer in template.source.answer.items():
+            if "size" in template.source.plan and re.search(
+                r"\.(sum|mean|size|bytes)\b|columns", answer + template.source.plan
+            ):
+                assert ("byte" if language == "it" else "bytes") in answer, template.id

@@ -1,0 +1,98 @@
+"""The library: every reason for a miss, examples, and what a build refuses."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import get_args
+
+import msgspec
+import pytest
+
+from metnos.cache.model import MISS_REASONS, Match, Miss, MissReason
+from metnos.cache.templates import TemplateLibrary, library_faults
+from metnos.request.understand import understand
+
+MISSES = [
+    ("", "empty-request", ""),
+    ("please", "empty-request", ""),
+    ("list the flurbed files", "unknown-words", "flurbed"),
+    ("do not list the files", "negated", "do not list the files"),
+    ("list some files", "quantified", "list some files"),
+    ("the 0 largest files", "unbound-slot", "count: '0' is less than 1"),
+    ("largest", "no-template", "largest"),
+    ("delete the files", "no-template", "delete the files"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason", "detail"), MISSES)
+def test_misses(library: TemplateLibrary, text: str, reason: MissReason, detail: str) -> None:
+    assert library.match(understand(text, "en")) == Miss(reason=reason, detail=detail)
+
+
+def test_reasons_are_a_closed_list(payloads: dict[str, bytes]) -> None:
+    twice = {"a": payloads["largest-files"], "b": payloads["largest-files"].replace(b'"largest-files"', b'"second"')}
+    ambiguous = TemplateLibrary.from_signed(twice).match(understand("the five largest files"))
+    assert ambiguous == Miss(reason="ambiguous", detail="largest-files, second")
+    empty = TemplateLibrary().match(understand("the five largest files"))
+    assert empty == Miss(reason="no-library", detail="no template in 'en'")
+    seen = {reason for _, reason, _ in MISSES} | {ambiguous.reason, empty.reason}
+    assert seen == set(MISS_REASONS) == set(get_args(MissReason))
+
+
+def test_the_default_question(library: TemplateLibrary, payloads: dict[str, bytes]) -> None:
+    for text in (
+        "the five largest files here, as a table", "what are the five largest files under src/x?",
+        "i cinque file più grandi in questa cartella",
+    ):  # fmt: skip
+        found = library.match(understand(text))
+        assert isinstance(found, Match)
+        digest = hashlib.sha256(payloads["largest-files"]).hexdigest()
+        assert found.entry == f"largest-files@sha256:{digest}"
+        assert found.plan["steps"][2] == {"tool": "take_entries", "args": {"from_step": 2, "count": 5}}
+        assert "${SLOT:" not in msgspec.json.encode(found.plan).decode()
+
+
+def test_a_request_whose_slots_are_not_in_its_form_is_not_served(library: TemplateLibrary) -> None:
+    request = msgspec.structs.replace(understand("the five largest files"), slots=())
+    assert library.match(request) == Miss(reason="unbound-slot", detail="a slot of the request is not in its form")
+
+
+def test_a_match_is_the_callers_own(library: TemplateLibrary) -> None:
+    first = library.match(understand("list all files"))
+    assert isinstance(first, Match)
+    first.plan["steps"].clear()
+    second = library.match(understand("list all files"))
+    assert isinstance(second, Match)
+    assert second.plan["steps"]
+
+
+def test_ids_are_unique(payloads: dict[str, bytes]) -> None:
+    library = TemplateLibrary.from_signed({"a": payloads["read-file"], "b": payloads["read-file"]})
+    assert library.ids == ("read-file",)
+    assert library.refused == {"b": "the id 'read-file' is taken"}
+
+
+def test_examples(library: TemplateLibrary) -> None:
+    english = library.examples(language="en")
+    assert {example.language for example in english} == {"en"}
+    assert len(library.examples()) > len(english)
+    about = library.examples("SMALLEST", "en")
+    assert about
+    assert all("smallest" in f"{e.text} {e.template} {e.description}".lower() for e in about)
+    assert library.examples("flurb") == []
+    assert {example.effect for example in library.examples("hello.txt")} == {"create", "change"}
+
+
+def test_the_digest_is_over_the_references(payloads: dict[str, bytes], library: TemplateLibrary) -> None:
+    assert library.digest == TemplateLibrary.from_signed(dict(reversed(payloads.items()))).digest
+    changed = payloads | {"read-file": payloads["read-file"] + b"\n"}
+    assert library.digest != TemplateLibrary.from_signed(changed).digest
+
+
+def test_a_build_refuses_a_shared_form_and_a_dead_example(payloads: dict[str, bytes]) -> None:
+    one = payloads["read-file"]
+    two = one.replace(b'"read-file"', b'"other"').replace(b"leggi README.md", b"leggi flurb")
+    faults = library_faults(TemplateLibrary.from_signed({"a": one, "b": two, "c": b"no"}))
+    assert faults[0].startswith("c: ")
+    assert any("read-file: shares " in fault and " with other" in fault for fault in faults)
+    assert any("other: the example 'leggi flurb' does not match it" in fault for fault in faults)
