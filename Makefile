@@ -80,7 +80,8 @@ test-313: $(CATALOG) ## the tests on Python 3.13; says so and goes on where ther
 	else echo "SKIPPED test-313: no Python 3.13 with venv on this machine"; fi
 
 .PHONY: check
-check: lint types rooms sizes docs-check catalog-check ## style, types, rooms, sizes, documents, manifests
+check: ## style, types, rooms, sizes, documents, manifests: every fault in one pass
+	@$(MAKE) -k lint types rooms sizes docs-check catalog-check
 
 .PHONY: lint
 lint: .venv/.dev

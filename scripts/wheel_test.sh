@@ -19,11 +19,19 @@ printf 'five.' >"$work/files/below/small.txt"
 cd "$work/files"
 export HOME="$work/home" METNOS_HOME="$work/home/metnos"
 metnos="$work/v/bin/metnos"
-"$metnos" --version
-"$metnos" catalog >/dev/null
-"$metnos" doctor >/dev/null
+use() { # what it printed is shown only if it fails
+    "$metnos" "$@" >"$work/said" 2>&1 || { code=$?; cat "$work/said"; echo "metnos $*: exit code $code" >&2; exit 1; }
+}
+use --version
+use catalog
+use init
+use doctor
 "$metnos" ask "the largest file here" >"$work/answer"
-grep -q 'large.txt' "$work/answer" || { echo "the installed metnos did not find large.txt:" >&2; cat "$work/answer" >&2; exit 1; }
+grep -q 'large.txt' "$work/answer" || {
+    echo "the installed metnos did not find large.txt:" >&2
+    cat "$work/answer" >&2
+    exit 1
+}
 "$work/v/bin/python" -c 'import metnos; [getattr(metnos, name) for name in metnos.__all__]'
 "$work/v/bin/python" -m metnos --help >/dev/null
 echo "the wheel works in an empty environment"
