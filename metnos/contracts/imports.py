@@ -35,7 +35,7 @@ def check_imports(name: str, data: bytes, own: Iterable[str], distributions: Ite
     """
     try:
         tree = ast.parse(data, filename=name)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
         return [Diagnostic(code="code-syntax", where=f"{name}:{line}", found=str(error)[:200], expected="Python")]
     allowed = {file.removesuffix(".py") for file in own if file.endswith(".py")} | _modules_of(distributions)

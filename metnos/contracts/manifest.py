@@ -29,10 +29,13 @@ from metnos.contracts.model import (
     Resource,
 )
 from metnos.contracts.schemas import Fault, check_schema, validator_for
+from metnos.contracts.toml_guard import MAX_PARTS, too_dotted
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import JSONFault, digest, loads_strict
 
 MAX_BYTES = 256 * 1024
+MAX_FAULTS = 50
+"""So many faults of shape are told; a file with more is no manifest."""
 
 
 @cache
@@ -46,7 +49,12 @@ def read_table(toml: bytes) -> dict[str, Any] | list[Diagnostic]:
     if len(toml) > MAX_BYTES:
         return [Diagnostic(code="manifest-oversize", where="", found=f"{len(toml)} bytes", expected=f"{MAX_BYTES}")]
     try:
-        return tomllib.loads(toml.decode("utf-8"))
+        text = toml.decode("utf-8")
+        line = too_dotted(text)
+        if line:
+            found, expected = f"line {line}", f"at most {MAX_PARTS} parts in a dotted key"
+            return [Diagnostic(code="manifest-oversize", where="", found=found, expected=expected)]
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         return [Diagnostic(code="manifest-syntax", where="", found=str(error)[:200], expected="TOML 1.0 in UTF-8")]
     except RecursionError:
@@ -91,8 +99,8 @@ def contract_of(table: dict[str, Any], *, shipped: bool = False, origin: Origin 
 
 def check_manifest(table: dict[str, Any], *, shipped: bool) -> list[Diagnostic]:
     """Every fault of a manifest's table, in the order shape, schemas, rules."""
-    shape = [_shape_fault(fault) for fault in validator_for(manifest_schema())(table)]
-    faults = sorted(shape, key=lambda fault: (fault.where, fault.code))
+    shape = sorted(validator_for(manifest_schema())(table))
+    faults = [_shape_fault(fault) for fault in shape[:MAX_FAULTS]]
     faults += [fault for name in ("args", "result") if isinstance(table.get(name), dict)
                for fault in check_schema(table[name], f"/{name}")]
     if not faults:

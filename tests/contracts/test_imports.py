@@ -63,7 +63,7 @@ def test_own_files_and_declared_distributions_may_be_imported() -> None:
     assert found("import msgspec", distributions=("google_re2",))
 
 
-@pytest.mark.parametrize("text", ["def", "x = '\0'", "(" * 1000])
+@pytest.mark.parametrize("text", ["def", "x = '\0'", "(" * 1000, "-" * 100_000 + "1"])
 def test_what_is_no_python_is_said(text: str) -> None:
     (fault,) = check_imports("executor.py", text.encode(), (), ())
     assert fault.code == "code-syntax"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -232,13 +233,31 @@ def test_a_key_given_twice_is_refused_by_the_reader() -> None:
         (b"x = ", "manifest-syntax"),
         (b"x = " + b"[" * 100_000, "manifest-syntax"),
         (b"x = '" + b"a" * manifest.MAX_BYTES + b"'", "manifest-oversize"),
+        (b"x = 1\n" + b".".join([b"a"] * 100_000) + b" = 1", "manifest-oversize"),
+        (b"[" + b".".join([b"'a'"] * 50_000) + b"]", "manifest-oversize"),
+        (b"x = {" + b" . ".join([b'"a=\\""'] * 20_000) + b" = 1}", "manifest-oversize"),
     ],
-    ids=["not utf-8", "half a line", "very deep", "very long"],
+    ids=["not utf-8", "half a line", "very deep", "very long", "very dotted", "dotted header", "dotted and quoted"],
 )
 def test_what_is_no_toml_is_refused(data: bytes, code: str) -> None:
     found = read_manifest(data)
     assert isinstance(found, list)
     assert [fault.code for fault in found] == [code]
+
+
+def test_dots_in_values_are_no_parts_of_a_key() -> None:
+    text = "a = '" + "." * 100 + "'\nb = [" + "1.5, " * 100 + "]\nc = \"\"\"\n" + "x. " * 100 + "\"\"\"\nd.e = 1\n"
+    found = read_table(text.encode())
+    assert isinstance(found, dict)
+    assert found["d"] == {"e": 1}
+
+
+def test_a_file_of_unknown_fields_is_refused_without_ado() -> None:
+    before = time.process_time()
+    found = read_manifest(b"\n".join(b"a%d = 1" % number for number in range(20_000)))
+    assert isinstance(found, list)
+    assert len(found) == manifest.MAX_FAULTS
+    assert time.process_time() - before < 1
 
 
 def test_a_date_is_not_json() -> None:
