@@ -142,7 +142,7 @@ class AnchorFile:
 
     def _open(self) -> int:
         """The file, still the one of that name, ending with a whole line."""
-        if self._file >= 0 and not self._is_current(self._file):
+        if self._file >= 0 and not os.fstat(self._file).st_nlink:  # pruned or deleted: the name is another file's now
             os.close(self._file)
             self._file = -1
         if self._file < 0:
@@ -155,14 +155,6 @@ class AnchorFile:
             whole = self._path.read_bytes().rfind(b"\n") + 1
             os.ftruncate(self._file, whole)
         return self._file
-
-    def _is_current(self, file: int) -> bool:
-        try:
-            there = self._path.stat()
-        except FileNotFoundError:
-            return False
-        mine = os.fstat(file)
-        return (mine.st_ino, mine.st_dev) == (there.st_ino, there.st_dev)
 
     def _replace(self, data: bytes) -> None:
         draft = self._path.with_name(self._path.name + ".new")

@@ -41,20 +41,27 @@ def claim_turn(folder: Path, turn: str) -> Claim:
     """
     path = folder / turn
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         while True:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            file = _open(path)
             if not _locked(file):
                 os.close(file)
                 raise RecordFault(
                     "turn-busy", f"turn {turn} is being worked on by another process", turn=turn,
                     hint="wait until it ends, or stop that process",
                 )
-            if _names(path, file):
+            if os.fstat(file).st_nlink:
                 return Claim(file, path)
             os.close(file)  # its holder removed it between our open and our lock
     except OSError as fault:
         raise RecordFault("record-store", f"{path}: {fault}", turn=turn) from fault
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _locked(file: int) -> bool:
@@ -63,12 +70,3 @@ def _locked(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _names(path: Path, file: int) -> bool:
-    try:
-        there = path.stat()
-    except FileNotFoundError:
-        return False
-    mine = os.fstat(file)
-    return (mine.st_ino, mine.st_dev) == (there.st_ino, there.st_dev)
