@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from metnos.contracts import build as module
 from metnos.contracts.build import BuildFault, Signer, build, main, open_signer
 from metnos.contracts.envelope import public_bytes
-from metnos.contracts.load import load_catalog
+from metnos.contracts.load import load_catalog, load_plans
 from metnos.contracts.trust import read_trust
 from metnos.plan.codes import CODES
 from tests.support.signing import key
@@ -218,3 +218,12 @@ def test_as_a_module_with_a_release_key(tree: Path, tmp_path: Path) -> None:
     root = read_trust((tree / "out" / "trust.json").read_bytes())
     assert root.keys["release"].public == public_bytes(key(9)).hex()
     assert load_catalog(tree / "out", home=tmp_path / "home").refused == ()
+
+
+def test_what_is_shipped_is_signed_and_admitted(tmp_path: Path) -> None:
+    report = build(ROOT, tmp_path / "out", RELEASE)
+    catalog = load_catalog(tmp_path / "out", home=None)
+    assert catalog.refused == ()
+    assert len(catalog.names()) == report.executors == len(list((ROOT / "manifests").glob("*.toml")))
+    plans = {path.stem: path.read_bytes() for path in (ROOT / "catalog" / "plans").glob("*.toml")}
+    assert load_plans(tmp_path / "out") == plans
