@@ -6,6 +6,7 @@ cog, so what is written by hand around a table stays.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,12 +78,11 @@ def settings() -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Run cog over the pages; 1 with `--check` if one of them is not what the code says."""
-    from cogapp import Cog
-
     folder = Path(__file__).resolve().parent
     pages = [str(folder.parent / "docs" / page) for page in PAGES]
     action = ["--check"] if arguments == ["--check"] else ["-r"]
-    status = Cog().main(["cog", "-P", "--verbosity=0", *action, "-I", str(folder), *pages])
+    command = [sys.executable, "-m", "cogapp", "-P", "--verbosity=0", *action, "-I", str(folder), *pages]
+    status = subprocess.run(command, check=False).returncode
     if status and action == ["--check"]:
         print("docs/ says something else than the code: make docs", file=sys.stderr)
     return 1 if status else 0

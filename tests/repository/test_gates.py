@@ -21,6 +21,7 @@ def test_sizes_hold(root: Path) -> None:
     ("name", "text", "fault"),
     [
         ("metnos/plan/parse.py", '"""Law."""\n' + "x = 1\n" * 400, "401 lines"),
+        ("tests/plan/test_parse.py", "x = 1\n" * 501, "501 lines"),
         ("catalog/executors/read_files/executor.py", "x = 1\n", "without its law"),
         ("metnos/rooms/a.py", '"""Law."""\n', "a room without __init__.py"),
     ],
