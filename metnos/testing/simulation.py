@@ -236,32 +236,41 @@ class Simulation:
         self._feed(item)
 
     def _answer(self, command: c.AnyCommand) -> i.AnyInput | None:
-        script = self._script
+        if isinstance(command, c.AskApproval | c.OpenDialog):
+            return self._person(command)
         match command:
             case c.LookUpPlan():
-                if script.found is None:
+                if self._script.found is None:
                     return i.PlanMissed(reason="new")
-                return i.PlanFound(plan=script.found, source="template", entry="simulated@sha256:0")
-            case c.Propose():
-                if self._proposed < len(script.proposals):
-                    return i.PlanProposed(plan=script.proposals[self._proposed])
-                return _failed("propose", "")
-            case c.ResolveFiller(name=name):
-                if name in script.fillers:
-                    return i.FillerResolved(name=name, value=script.fillers[name])
-                return _failed("resolve_filler", name)
-            case c.AskApproval(approval=name, digest=digest):
-                if script.approve is None:
-                    return None
-                return i.ApprovalGiven(approval=name, digest=digest) if script.approve else i.ApprovalRefused(approval=name)
-            case c.OpenDialog(dialog=name):
-                return None if script.answers is None else i.DialogAnswered(dialog=name, answers=script.answers)
+                return i.PlanFound(plan=self._script.found, source="template", entry="simulated@sha256:0")
             case c.ProbeEffect():
                 return self._world.probe(command)
-            case c.Compose():
-                return i.AnswerComposed(text=",".join(command.show))
             case c.Learn():
                 return i.Learned()
+            case _:
+                return self._model(command)
+
+    def _person(self, command: c.AskApproval | c.OpenDialog) -> i.AnyInput | None:
+        script = self._script
+        if isinstance(command, c.OpenDialog):
+            return None if script.answers is None else i.DialogAnswered(dialog=command.dialog, answers=script.answers)
+        if script.approve is None:
+            return None
+        if script.approve:
+            return i.ApprovalGiven(approval=command.approval, digest=command.digest)
+        return i.ApprovalRefused(approval=command.approval)
+
+    def _model(self, command: c.AnyCommand) -> i.AnyInput:
+        script = self._script
+        match command:
+            case c.Compose(show=show):
+                return i.AnswerComposed(text=",".join(show))
+            case c.Propose() if self._proposed < len(script.proposals):
+                return i.PlanProposed(plan=script.proposals[self._proposed])
+            case c.ResolveFiller(name=name) if name in script.fillers:
+                return i.FillerResolved(name=name, value=script.fillers[name])
+            case c.Propose() | c.ResolveFiller():
+                return _failed(*_key(command))
             case _:
                 raise Broken(f"nobody answers {command}")
 
@@ -300,7 +309,8 @@ class Simulation:
     def _closes(self, item: i.AnyInput) -> None:
         """Take what `item` closes off the list of open commands."""
         keys = _closed_by(item)
-        if keys and not any([self._open.pop(key, None) for key in keys]):
+        closed = [self._open.pop(key, None) for key in keys]
+        if keys and not any(closed):
             raise Broken(f"{item} closes nothing")
 
     def _double(self) -> None:

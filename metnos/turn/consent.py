@@ -48,18 +48,23 @@ def clear(turn: TurnState, run: StepRun) -> None:
         return
     groups = [[call] for call in calls] if run.lifted and run.step.contract.per_entry_approval else [calls]
     decided = [(group, decide(turn, group)) for group in groups]
-    denied = None
+    denied: Deny | None = None
     for group, verdict in decided:
         for call in group:
             turn.facts.append(PolicyDecided(step=call.key, verdict=verdict, digest=call.digest))
         if type(verdict) is Deny and denied is None:
             denied = verdict
-    if denied is not None:
+    if denied is None:
+        _obey(turn, decided)
+    else:
         turn.mark("policy_denied", "policy-denied", denied.reason)
         halt(turn)
-        return
+
+
+def _obey(turn: TurnState, decided: list[tuple[list[Call], Verdict]]) -> None:
+    """Nothing is denied: ask about what must be asked, then start the rest."""
     for group, verdict in decided:
-        if isinstance(verdict, AskUser):
+        if type(verdict) is AskUser:
             _ask(turn, group, verdict)
     for group, verdict in decided:
         if type(verdict) is Allow:

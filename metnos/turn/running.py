@@ -47,6 +47,7 @@ def step_finished(turn: TurnState, item: i.StepFinished) -> None:
     call = _call(turn, item, item.step)
     if not call.announced:
         refuse(turn.phase, item, f"step {item.step} has not been started")
+    call.result = item
     finish(turn, call, item.data, item.sources, item.effects)
     advance(turn)
 

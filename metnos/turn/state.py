@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from metnos.turn.claims import Board, Claims
     from metnos.turn.commands import AnyCommand, AskApproval, OpenDialog, StartStep
     from metnos.turn.facts import AnyFact, Outcome
-    from metnos.turn.inputs import TurnOpened, VirtualInput
+    from metnos.turn.inputs import StepFinished, TurnOpened, VirtualInput
     from metnos.turn.rules import Rules
     from metnos.turn.table import Phase, StepState
 
@@ -34,7 +34,7 @@ class Call:
 
     __slots__ = (
         "announced", "args", "began", "claims", "digest", "effect", "effects", "error", "item", "item_value", "key",
-        "operation", "run", "sources", "start", "state", "targets", "value",
+        "operation", "result", "run", "sources", "start", "state", "targets", "value",
     )
 
     def __init__(self, run: StepRun, item: int, key: str, item_value: Value | None) -> None:
@@ -58,6 +58,8 @@ class Call:
         self.began = False
         """`StepStarted` has come at least once: the outside may have changed."""
         self.value: Value | None = None
+        self.result: StepFinished | None = None
+        """What came back, whole: counters, warnings, whether it was truncated."""
         self.error: Failure | None = None
         self.effects: tuple[Effect, ...] = ()
 
@@ -71,8 +73,8 @@ class StepRun:
     """One step of the accepted plan, on its way."""
 
     __slots__ = (
-        "calls", "dependents", "error", "fillers", "key", "left", "lifted", "missing", "number", "reason", "reference", "sources",
-        "state", "step", "value", "warnings",
+        "calls", "dependents", "error", "fillers", "key", "left", "left_out", "lifted", "missing", "number", "reason", "reference", "sources",
+        "state", "step", "value",
     )
 
     def __init__(self, key: str, step: CheckedStep) -> None:
@@ -96,9 +98,21 @@ class StepRun:
         """Why it was skipped."""
         self.sources: frozenset[str] = frozenset()
         """Of the collection that a lifted step runs over."""
-        self.warnings: tuple[str, ...] = ()
+        self.left_out: tuple[str, ...] = ()
+        """Items that failed and were left out of the result, with their codes."""
         self.fillers: tuple[str, ...] = ()
         """Fillers that its arguments refer to."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Items that were left out, then what its calls warned of."""
+        said = (call.result.warnings for call in self.calls if call.result is not None)
+        return (*self.left_out, *(warning for warnings in said for warning in warnings))
+
+    @property
+    def truncated(self) -> bool:
+        """Whether any of its calls came back with less than there is."""
+        return any(call.result is not None and call.result.truncated for call in self.calls)
 
     @property
     def effects(self) -> tuple[Effect, ...]:

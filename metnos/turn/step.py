@@ -92,9 +92,9 @@ def _expand(turn: TurnState, run: StepRun) -> Failure | None:
     found = resolve(run.step.for_each, Scope(turn))
     if isinstance(found, Fault):
         return failure_of(found)
-    if type(found.data) is not list:
-        return Failure(cls="data", code="value-type", where="/for_each", message="for_each needs a list")
     items = as_list(found.data)
+    if type(items) is not list:
+        return Failure(cls="data", code="value-type", where="/for_each", message="for_each needs a list")
     if len(items) > MAX_ITEMS:
         return Failure(cls="oversize", code="too-many-items", message=f"{len(items)} items, at most {MAX_ITEMS}")
     run.sources = found.sources
@@ -274,7 +274,7 @@ def gather(turn: TurnState, run: StepRun) -> None:
         entries = _entries(run, done)
         sources = run.sources.union(*(call.value.sources for call in done if call.value is not None))
         run.value = Value({"entries": entries, "count": len(entries)}, sources)
-        run.warnings = tuple(f"{call.key}: {call.error.code}" for call in errors if call.error is not None)
+        run.left_out = tuple(f"{call.key}: {call.error.code}" for call in errors if call.error is not None)
         settle(turn, run, "done")
 
 

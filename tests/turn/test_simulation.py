@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.policy.model import Allow
@@ -146,7 +146,7 @@ def test_whatever_fails_or_is_stopped_the_turn_ends_well(
     run, _ = play(given_plan, seed, Faults(crash=0.05, double=0.2, cancel=0.02), {fails: cls})
     assert run.close is not None
     assert run.outcome in ("success", "partial", "error", "cancelled", "effect_unknown")
-    assert all(run.machine.state.phase == "closed" and not s.dependents or s.state in STEP for s in run.machine.state.steps)
+    assert run.machine.state.closed
     unsettled = [s.key for s in run.machine.state.steps if STEP[s.state] and s.state != "unknown"]
     assert unsettled == []
 
@@ -180,7 +180,6 @@ def reachable(state: Any) -> set[str]:
 # --- with people and models --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32), st.sampled_from([True, False, None]))
 def test_a_whole_turn_with_look_up_repair_consent_and_dialog(seed: int, approve: bool | None) -> None:
     first = plan(step("no_such_tool"))

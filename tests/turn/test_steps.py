@@ -39,6 +39,16 @@ def test_results_keep_their_sources_and_those_of_the_arguments() -> None:
     assert value.sources == {"untrusted:web", "author", "local"}
 
 
+def test_what_came_back_is_kept_whole() -> None:
+    play = Play(opened(plan(step("noop", {"x": "${item}"}, for_each=[1, 2]))))
+    play.done("1.1.2", warnings=("second",), truncated=True)
+    play.done("1.1.1", warnings=("first",))
+    run = play.machine.state.find("1.1")
+    assert run is not None
+    assert (run.warnings, run.truncated) == (("first", "second"), True)
+    assert play.machine.state.find("1.9") is None
+
+
 def test_operation_ids_differ_by_step_item_and_arguments() -> None:
     play = Play(opened(plan(step("noop", {"x": 1}), step("noop", {"x": 1}), step("noop", {"x": "${item}"}, for_each=[1, 1]))))
     operations = [start.operation for start in play.starts.values()]
