@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _OPENING = "⟦sealed:"
 _OPENING_BYTES = _OPENING.encode()
+_WORDS = (b"pass", b"pwd", b"secret", b"token", b"key", b"cred")
+"""A bare name that holds one of these is a variable's."""
 _BROKEN = "⟦not-sealed:"
 _LEAST_BITS = 2.0
 """Entropy of a long span below which it is filling (`ghp_xxxxxxxx…`), bits a character."""
@@ -74,7 +76,8 @@ class Recogniser:
         self._field = re2.compile(file.fields.encode())
         self._set = re2.Set.SearchSet()
         for pattern in file.pattern:
-            self._set.Add((pattern.needle or pattern.regex).encode())
+            # In JSON text a line end is `\\n`: before a word stands a letter, so a word boundary may be hidden.
+            self._set.Add((pattern.needle or pattern.regex).replace(r"\b", "").encode())
         self._set.Add(file.fields_needle.encode())
         self._set.Compile()
         self._by_field = len(file.pattern)
@@ -138,7 +141,10 @@ def _is_expression(span: bytes, following: bytes) -> bool:
     """An unquoted right-hand side that is code: a call, a dotted name, a variable."""
     if following in (b"(", b"[", b"{", b"<"):
         return True
-    return all(part.isidentifier() for part in span.decode("utf-8", "replace").split("."))
+    parts = span.decode("utf-8", "replace").split(".")
+    if not all(part.isidentifier() for part in parts):
+        return False
+    return len(parts) > 1 or span.isalpha() or any(word in span.lower() for word in _WORDS)
 
 
 def _entropy(span: bytes) -> float:

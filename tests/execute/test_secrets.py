@@ -69,7 +69,7 @@ HARMLESS = [
     "secrets.toml", "password_reset_form.html", "passwords.txt", "tokenizer.json", "api_key.py", "id_rsa.pub", "test_token_parser.py",
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI me@host",
     "tokens: 1200", "max_tokens=4096", "key: value", "secret: true", "ghp_" + "x" * 36, "token_count = 123456789012",
-    "password: <redacted>", "next_page_token: null", "Passwort: vergessen", "password='%s'", "AKIA is a prefix",
+    "password: <redacted>", 'CHANGE_PASSWORD = "FORCE_CHANGE_PASSWORD"', "next_page_token: null", "Passwort: vergessen", "password='%s'", "AKIA is a prefix",
 ]
 
 

@@ -26,9 +26,7 @@ MARKS = (
 def run(args: dict[str, Any], ctx: Context) -> Result:
     """Read every file given."""
     encoding, errors = args.get("encoding", "utf-8"), args.get("errors", "strict")
-    try:
-        b"".decode(encoding)
-    except LookupError:
+    if not _is_encoding(encoding):
         return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
     limit = args.get("max_bytes", 1024 * 1024)
     wanted: list[tuple[str, Any]] = [(f"/files/{at}", file) for at, file in enumerate(args.get("files", []))]
@@ -57,6 +55,16 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         ctx.progress(len(entries), len(wanted), shown)
     truncated = any(entry["truncated"] for entry in entries)
     return Result.done({"entries": entries, "count": len(entries)}, truncated=truncated)
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        b"x".decode(name)  # of no bytes at all, Python does not look the name up
+    except UnicodeError:
+        return True
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def _path(file: str | dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     entries, missing = args["entries"], args.get("missing", "null")
     columns = args.get("columns")
     if columns is None:
-        columns = list(dict.fromkeys(field for entry in entries for field in entry))
+        columns = _all_columns(entries)
     rows: list[list[Any]] = []
     for at, entry in enumerate(entries):
         lacking = next((column for column in columns if column not in entry), None)
@@ -101,6 +101,12 @@ def _width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _all_columns(entries: list[dict[str, Any]]) -> list[str]:
+    """Every field, the telling ones first and the others by name: the order of keys is not part of data."""
+    found = {field for entry in entries for field in entry}
+    return [*(field for field in FIRST if field in found), *sorted(found.difference(FIRST))]
 
 
 FORMATS = {"markdown": _markdown, "csv": _csv, "text": _columns}

@@ -19,8 +19,9 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         data = ctx.open_secret(args["content"]).encode(encoding)
     except LookupError:
         return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
-    except UnicodeEncodeError as fault:
-        message = f"character {fault.start + 1} cannot be written in {encoding}"
+    except UnicodeError as fault:
+        at = f"character {fault.start + 1}" if isinstance(fault, UnicodeEncodeError) else "the text"
+        message = f"{at} cannot be written in {encoding}"
         return Result.failed("data", "not-encodable", message, where="/content", hint='use "utf-8"')
     try:
         before, after = ctx.files.write(path, data, overwrite=overwrite)
