@@ -218,4 +218,16 @@ CODES: dict[str, Code] = {
     "unknown-encoding": Code("model", "There is no such text encoding", "Use `utf-8`."),
     "not-text": Code("tool", "The file is no text in this encoding", "Name its encoding, or set errors to `replace`."),
     "not-encodable": Code("tool", "The text cannot be written in this encoding", "Use `utf-8`."),
+    # --- turn/: how a turn ends ---
+    "value-misfit": Code("tool", "A value does not fit the schema of the argument it came into", "Look at the step it came from; the schema says what is expected."),
+    "step-budget": Code("caller", "The turn has started as many steps as it may", "Narrow the list it runs over, or give the turn a larger budget."),
+    "plan-budget": Code("caller", "The turn has asked for as many plans as it may", "Say the request in other words."),
+    "policy-denied": Code("environment", "Policy does not allow the step", "Nobody can approve it; the reason says which rule it is."),
+    "approval-refused": Code("caller", "A person said no", "Nothing that depended on it was done."),
+    "approval-expired": Code("caller", "Nobody answered in time", "Ask again; an approval is open for 24 hours."),
+    "approval-differs": Code("caller", "The approval is for something else than is asked now", "Approve with the hash that is shown."),
+    "approval-stranger": Code("caller", "The approval is by somebody whose turn it is not", "Only the owner or the actor of the turn may answer."),
+    "dialog-expired": Code("caller", "A question was not answered in time", "Ask again."),
+    "effect-unknown": Code("environment", "Nobody can say whether an effect was made", "Look at its target before you run it again."),
+    "cancelled": Code("caller", "The turn was stopped", "What was done before is kept and recorded."),
 }
