@@ -17,7 +17,7 @@ INSTALL := HATCH_BUILD_NO_HOOKS=true $(PIP) install -c constraints.txt
 CATALOG := build/catalog/trust.json
 # Two small folders and the signer: some thirty names, read in a millisecond.
 SIGNED := $(shell find catalog manifests -name __pycache__ -prune -o -print 2>/dev/null)
-SIGNER := metnos/sdk.py $(wildcard metnos/contracts/*.py metnos/contracts/*.toml)
+SIGNER := metnos/sdk.py $(wildcard metnos/contracts/*.py metnos/contracts/*.toml metnos/contracts/*.json)
 
 .PHONY: help
 help: ## this list

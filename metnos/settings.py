@@ -133,7 +133,9 @@ def load_settings(
     here = Path(folder or Path.cwd()).expanduser().absolute()
     asked = zone or env.get("METNOS_ZONE") or file.zone
     extra = (*roots, *filter(None, env.get("METNOS_ROOTS", "").split(os.pathsep)), *file.roots)
-    granted = tuple(dict.fromkeys(Path(os.path.normpath(Path(root).expanduser().absolute())) for root in (here, *extra)))
+    granted = tuple(
+        dict.fromkeys(Path(os.path.normpath(Path(root).expanduser().absolute())) for root in (here, *extra))
+    )
     named = {Path(os.path.normpath(Path(root).expanduser().absolute())) for root in extra}
     return Settings(
         home=place,

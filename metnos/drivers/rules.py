@@ -24,6 +24,7 @@ RULES: tuple[str, ...] = (
     "metnos.contracts",
     "metnos.policy",
     "metnos.checks",
+    "metnos.cache",
     "metnos.turn",
 )
 DATA_SUFFIXES: tuple[str, ...] = (".py", ".toml", ".json", ".lark")

@@ -6,15 +6,20 @@ Markdown, so that a terminal, a chat and a file can each render it.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from metnos.text import message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_ROWS = 50
 MAX_COLUMNS = 6
 MAX_TEXT = 8_000
 """Characters of one text shown whole; the rest stays in the log."""
 HIDDEN_FIELDS = frozenset({"path_bytes"})
+FIRST_FIELDS = ("path", "name", "title", "count")
+"""Shown first; the others by name, because the order of keys is not part of recorded data."""
 
 
 def show_data(data: Any, language: str) -> str:
@@ -27,10 +32,16 @@ def show_data(data: Any, language: str) -> str:
         entries = record.get("entries")
         if isinstance(entries, list):
             return _show_entries(cast("list[Any]", entries), language)
-        return "\n".join(f"{name}: {cell(value)}" for name, value in record.items() if value is not None)
+        return "\n".join(f"{name}: {cell(record[name])}" for name in in_order(record) if record[name] is not None)
     if isinstance(data, list):
         return _show_entries(cast("list[Any]", data), language)
     return _clip(cell(data))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Field names as people see them: the same whatever order the data have them in."""
+    found = set(names) - HIDDEN_FIELDS
+    return [*(name for name in FIRST_FIELDS if name in found), *sorted(found.difference(FIRST_FIELDS))]
 
 
 def cell(value: Any) -> str:
@@ -70,9 +81,7 @@ def _show_entries(entries: list[Any], language: str) -> str:
         if all(isinstance(entry.get("text"), str) for entry in shown):
             body = "\n\n".join(_titled(entry) for entry in shown)
         else:
-            columns = [
-                name for name in dict.fromkeys(name for entry in shown for name in entry) if name not in HIDDEN_FIELDS
-            ][:MAX_COLUMNS]
+            columns = in_order(name for entry in shown for name in entry)[:MAX_COLUMNS]
             body = markdown_table(columns, [[cell(entry.get(name)) for name in columns] for entry in shown])
     else:
         body = "\n".join(f"- {cell(entry)}" for entry in shown)

@@ -24,7 +24,7 @@ class LookUpPlan(Command, frozen=True, tag="look_up_plan"):
     normal_form: str
 
 
-class Propose(Command, frozen=True, tag="propose"):
+class Propose(Command, frozen=True, tag="propose", omit_defaults=False):
     request: str
     language: str
     purpose: Literal["first", "repair", "recovery", "continuation"] = "first"

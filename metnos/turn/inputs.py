@@ -2,6 +2,8 @@
 
 Law: everything the machine may know of the world is in here; `at` is µs since 1970-01-01 UTC, written by the
 driver. `TurnOpened.now` is the turn's one reference time. Never reorder or rename a field: the log holds them.
+Where a default is a text, defaults are written out (`omit_defaults=False`): msgspec leaves a default out by identity,
+and equal inputs must give equal bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, tag_field="input", omit_d
     at: int = 0
 
 
-class VirtualInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class VirtualInput(msgspec.Struct, frozen=True, kw_only=True):
     """A named, typed value handed in by the host, or an answer of the user."""
 
     data: Any
@@ -31,7 +33,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     plans: int = 3
 
 
-class TurnOpened(Input, frozen=True, tag="turn_opened"):
+class TurnOpened(Input, frozen=True, tag="turn_opened", omit_defaults=False):
     turn: str
     now: str
     """ISO 8601 with offset, e.g. `2026-11-30T12:00:00+01:00`."""
@@ -127,14 +129,14 @@ class EffectProbed(Input, frozen=True, tag="effect_probed"):
     effects: tuple[Effect, ...] = ()
 
 
-class ApprovalGiven(Input, frozen=True, tag="approval_given"):
+class ApprovalGiven(Input, frozen=True, tag="approval_given", omit_defaults=False):
     approval: str
     digest: str
     """The approval hash that was shown; it must equal the one that the machine asked for."""
     by: str = "local"
 
 
-class ApprovalRefused(Input, frozen=True, tag="approval_refused"):
+class ApprovalRefused(Input, frozen=True, tag="approval_refused", omit_defaults=False):
     approval: str
     by: str = "local"
     reason: str = ""
@@ -172,7 +174,7 @@ class Learned(Input, frozen=True, tag="learned"):
     entries: tuple[str, ...] = ()
 
 
-class Cancelled(Input, frozen=True, tag="cancelled"):
+class Cancelled(Input, frozen=True, tag="cancelled", omit_defaults=False):
     by: str = "local"
 
 

@@ -148,9 +148,9 @@ def test_a_markdown_table(shipped: Shipped) -> None:
     entries = [{"name": "a|b\\", "size": 1000}, {"name": "two\nlines\x1b[31m", "size": None, "more": [1, {"x": True}]}]
     assert table(shipped, entries=entries, title="Files\nhere") == (
         "Files here\n\n"
-        "| name | size | more |\n| --- | ---: | --- |\n"
-        "| a\\|b\\\\ | 1000 |  |\n"
-        '| two<br>lines\\u001b[31m |  | [1, {"x": true}] |\n'
+        "| name | more | size |\n| --- | --- | ---: |\n"
+        "| a\\|b\\\\ |  | 1000 |\n"
+        '| two<br>lines\\u001b[31m | [1, {"x": true}] |  |\n'
     )
 
 

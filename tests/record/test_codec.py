@@ -85,7 +85,7 @@ def test_strict_reading_refuses_what_this_version_would_not_have_written(body):
 
 
 def test_strict_reading_takes_what_was_written():
-    assert codec.decode_input(b'{"at":1,"input":"cancelled"}', codec.fetch_from({})).at == 1
+    assert codec.decode_input(b'{"at":1,"by":"local","input":"cancelled"}', codec.fetch_from({})).at == 1
     for fact in (TurnClosed(outcome="error", code="x"), PolicyDecided(step="1.1", verdict=AskUser("why"))):
         assert codec.decode_fact(codec.encode(fact)) == fact
     for body in (b'{"fact":"turn_closed","outcome":"error","x":1}', b'{"fact":"nothing"}', b"\xff"):

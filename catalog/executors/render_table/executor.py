@@ -14,6 +14,8 @@ from typing import Any
 
 from metnos.sdk import Context, Result
 
+FIRST = ("path", "name", "title", "count")
+
 
 def run(args: dict[str, Any], _ctx: Context) -> Result:
     """Render."""
@@ -27,12 +29,20 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         if lacking is not None and missing == "error":
             where = f"/entries/{at}/{lacking.replace('~', '~0').replace('/', '~1')}"
             hint = 'set missing to "drop" or "null"'
-            return Result.failed("data", "value-missing", f"entry {at + 1} has no field {lacking}", where=where, hint=hint)
+            return Result.failed(
+                "data", "value-missing", f"entry {at + 1} has no field {lacking}", where=where, hint=hint
+            )
         if lacking is None or missing != "drop":
             rows.append([entry.get(column) for column in columns])
     table = FORMATS[args.get("format", "markdown")](columns, rows) if columns else ""
     title = args.get("title")
-    text = table if not title else f"{_line(title)}\n{table}" if args.get("format") == "csv" else f"{_line(title)}\n\n{table}"
+    text = (
+        table
+        if not title
+        else f"{_line(title)}\n{table}"
+        if args.get("format") == "csv"
+        else f"{_line(title)}\n\n{table}"
+    )
     return Result.done({"text": text, "rows": len(rows)})
 
 
