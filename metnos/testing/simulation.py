@@ -21,7 +21,7 @@ forgotten by a crash. It checks at every input what must always hold, and raises
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import islice
 from random import Random
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
@@ -180,10 +180,15 @@ class Simulation:
             self._cancelled = True
             self._feed(i.Cancelled())
             return True
-        events = self._possible()
-        if not events:
+        answers = [(command, item) for command in self._asks if (item := self._answer(command)) is not None]
+        count = len(self._tasks) + len(answers)
+        if count == 0:
             return False
-        events[0 if faults.in_order else self._random.randrange(len(events))]()
+        number = 0 if faults.in_order else self._random.randrange(count)
+        if number < len(self._tasks):
+            self._go_on(next(islice(self._tasks.values(), number, None)))
+        else:
+            self._say(*answers[number - len(self._tasks)])
         if self._happens(faults.double):
             self._double()
         return True
@@ -191,22 +196,15 @@ class Simulation:
     def _happens(self, chance: float) -> bool:
         return chance > 0 and self._random.random() < chance
 
-    # --- what may happen next ------------------------------------------------------------------------------------
+    # --- one event ------------------------------------------------------------------------------------------------
 
-    def _possible(self) -> list[Callable[[], None]]:
-        events: list[Callable[[], None]] = [self._task_event(task) for task in self._tasks.values()]
-        for command in self._asks:
-            item = self._answer(command)
-            if item is not None:
-                events.append(lambda command=command, item=item: self._say(command, item))
-        return events
-
-    def _task_event(self, task: _Task) -> Callable[[], None]:
+    def _go_on(self, task: _Task) -> None:
         if task.ended is not None or (task.stopping and not task.announced):
-            return lambda: self._report(task)
-        if not task.announced:
-            return lambda: self._announce(task)
-        return lambda: self._perform(task)
+            self._report(task)
+        elif task.announced:
+            self._perform(task)
+        else:
+            self._announce(task)
 
     def _announce(self, task: _Task) -> None:
         task.announced = True

@@ -123,7 +123,8 @@ class Board:
     """Unfinished calls and steps that touch the outside, and who waits for whom."""
 
     def __init__(self) -> None:
-        self._touches: dict[Order, tuple[Claims | None, bool]] = {}
+        self._claims: dict[Order, Claims | None] = {}
+        self._all: Bucket = {}
         self._everything: Bucket = {}
         self._exact: dict[Claim, Bucket] = {}
         self._below: dict[Claim, Bucket] = {}
@@ -132,7 +133,8 @@ class Board:
     def place(self, order: Order, claims: Claims | None, effect: bool) -> None:
         """Enter `order`, or enter it anew with fewer claims."""
         self.remove(order)
-        self._touches[order] = (claims, effect)
+        self._claims[order] = claims
+        self._all[order] = effect
         if claims is None:
             self._everything[order] = effect
             return
@@ -143,28 +145,32 @@ class Board:
 
     def remove(self, order: Order) -> None:
         """Take `order` off; who waits for it is told by `release`."""
-        entry = self._touches.pop(order, None)
-        if entry is None:
+        if self._all.pop(order, None) is None:
             return
         self._everything.pop(order, None)
-        for claim in entry[0] or ():
+        for claim in self._claims.pop(order) or ():
             _drop(self._exact, claim, order)
             for above in _above(claim):
                 _drop(self._below, above, order)
 
     def blocker(self, order: Order, claims: Claims | None, effect: bool) -> Order | None:
-        """An unfinished call before `order` that conflicts with it, or None."""
+        """An unfinished call before `order` that conflicts with it, or None.
+
+        The one that was entered last is preferred: of many calls on one place each then waits for its neighbour, and
+        not all of them for the first.
+        """
         if claims == ():
             return None
-        if claims is None:
-            return next((o for o, (_, other) in self._touches.items() if o < order and (effect or other)), None)
         for bucket in self._buckets(claims):
-            for other, has_effect in bucket.items():
-                if other < order and (effect or has_effect):
+            for other in reversed(bucket):
+                if other < order and (effect or bucket[other]):
                     return other
         return None
 
-    def _buckets(self, claims: Claims) -> Iterator[Bucket]:
+    def _buckets(self, claims: Claims | None) -> Iterator[Bucket]:
+        if claims is None:
+            yield self._all
+            return
         if self._everything:
             yield self._everything
         for claim in claims:
