@@ -65,10 +65,10 @@ def check(scope: Scope, value: Expression, wanted: Shape, where: str, *, lenient
 
 def literal(scope: Scope, data: Any, wanted: Shape, where: str, *, lenient: bool = False, code: str = "") -> None:
     """Report what is wrong with literal data; `code` replaces the codes of a mere mismatch."""
-    _size(scope, data, where)
-    if wanted.is_any and wanted.schema is None:
-        return
-    if wanted.exact is not None and type(data) in wanted.exact:
+    kind: type = type(data)
+    if kind is str or kind is dict or kind is list:
+        _size(scope, data, where)
+    if wanted.exact is not None and kind in wanted.exact:
         return
     if wanted.schema is not None:
         validator = validator_for(wanted.schema)
@@ -81,7 +81,8 @@ def literal(scope: Scope, data: Any, wanted: Shape, where: str, *, lenient: bool
             return
         _explain(scope, data, wanted, where, code, lenient)
         return
-    _fit(scope, infer(data), False, wanted, where, lenient, code)
+    if not wanted.is_any:
+        _fit(scope, infer(data), False, wanted, where, lenient, code)
 
 
 def _explain(scope: Scope, data: Any, wanted: Shape, where: str, code: str, lenient: bool) -> None:

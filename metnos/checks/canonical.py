@@ -30,14 +30,13 @@ def _is_spelled(value: Any) -> bool:
         return "$" not in value or _is_canonical(value)
     if is_object(value):
         for each in value.values():
-            kind: type[Any] = type(each)
-            if kind is str:
+            if isinstance(each, str):
                 if "$" in each and not _is_canonical(each):
                     return False
-            elif (kind is dict or kind is list) and not _is_spelled(each):
+            elif (is_object(each) or is_list(each)) and not _is_spelled(each):
                 return False
         return True
-    return all(map(_is_spelled, value)) if is_list(value) else True
+    return all(map(_is_spelled, value)) if is_list(value) else True  # numbers, true, false
 
 
 @lru_cache(maxsize=4096)

@@ -42,13 +42,21 @@ def check_field_names(
     decided = _is_decided(bound, values)
     for argument in bound.contract.field_of_input:
         if argument in values:
-            for name, place in _names(values[argument], pointer(where, argument)):
+            value = values[argument]
+            if isinstance(value, Literal_) and isinstance(value.data, str) and _is_there(entry, value.data):
+                continue
+            for name, place in _names(value, pointer(where, argument)):
                 _check(scope, name, kind, entry, place, decided, bound.contract.missing_arg)
 
 
 @lru_cache(maxsize=1024)
 def _key(name: str) -> tuple[Key, ...]:
     return (Key(name),)
+
+
+def _is_there(entry: Shape, name: str) -> bool:
+    walked = walk(entry, _key(name), False)
+    return walked.lost is None and not walked.gaps
 
 
 def _is_decided(bound: Bound, values: dict[str, Expression]) -> bool:

@@ -10,7 +10,8 @@ from functools import lru_cache
 import msgspec
 
 from metnos.checks.remembering import remembered
-from metnos.checks.shapes import ANY, INTEGER, Alternative, Shape, array_of, elements, record
+from metnos.checks.shapes import ANY, INTEGER, NEVER, Alternative, Shape, array_of, elements, record
+from metnos.checks.walk import walk
 from metnos.contracts.model import Contract, Produces
 from metnos.plan.references import Key, Reference, StepTarget
 
@@ -37,6 +38,8 @@ class Made(msgspec.Struct, frozen=True, eq=False):
     lenient: bool = False
     runs_if: frozenset[Condition] | None = ALWAYS
     """None: its `when` is at fault."""
+    spreads: bool = False
+    """A loop over the step joins the collections of its items."""
     known: bool = True
     """False: the step is at fault itself, so nothing about it is said twice."""
 
@@ -49,9 +52,15 @@ def made_by(contract: Contract, result: Shape) -> Made:
     produces = contract.produces
     if produces is None:
         return Made(result, lenient=contract.lenient)
-    held = _held(result, produces.field)
-    entry = (elements(held) or ANY) if produces.many else held
-    return Made(result, produces.field, produces.kind, produces.many, entry, contract.lenient)
+    path: tuple[Key, ...] = (Key(produces.field),) if produces.field else ()
+    held = walk(result, path, contract.lenient)
+    entry = elements(held.shape) if produces.many else held.shape
+    if held.lost is None and not held.gaps and entry is not None:
+        return Made(result, produces.field, produces.kind, produces.many, entry, contract.lenient, spreads=produces.many)
+    # Admission refuses such a manifest. Nothing can be handed on; a loop still joins what lists there are.
+    lists = Shape(held.shape.only("array"))
+    inner = ANY if held.shape.is_any else elements(lists) or NEVER
+    return Made(result, entry=inner, lenient=contract.lenient, spreads=produces.many)
 
 
 @remembered
@@ -70,24 +79,15 @@ def passed_on(made: Made, produces: Produces, kind: str | None, entry: Shape) ->
 @remembered
 def lifted(made: Made) -> Made:
     """The result of a step that runs once per item: `{"entries": […], "count": n}`."""
-    entry = made.entry if made.many else made.data
+    entry = made.entry if made.spreads else made.data
     data = record({LIFTED_FIELD: list_of(entry), "count": INTEGER})
-    return msgspec.structs.replace(made, data=data, field=LIFTED_FIELD, many=True, entry=entry)
+    return msgspec.structs.replace(made, data=data, field=LIFTED_FIELD, many=True, entry=entry, spreads=True)
 
 
 @lru_cache(maxsize=1024)
 def collection_reference(number: int, field: str) -> Reference:
     """`${stepN.field}`, the same object each time."""
     return Reference(StepTarget(number), (Key(field),) if field else ())
-
-
-def _held(result: Shape, field: str) -> Shape:
-    if not field:
-        return result
-    for each in result.only("object"):
-        if field in each.fields:
-            return each.fields[field]
-    return ANY
 
 
 def _with_entries(each: Alternative, field: str, entry: Shape) -> Alternative:

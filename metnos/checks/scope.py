@@ -106,7 +106,7 @@ class Scope:
 
     def fault(self, code: str, where: str, found: str = "", expected: str = "", hint: str = "") -> None:
         """Report, unless the form is at fault there already."""
-        if where not in self.spoken:
+        if where not in self.spoken or code == "unknown-argument":  # of the name, whatever the value is like
             self.faults.append(Diagnostic(code=code, where=where, found=found, expected=expected, hint=hint))
 
     # ------------------------------------------------------------------------------------------ references

@@ -106,8 +106,9 @@ def _when(scope: Scope, step: Step, where: str) -> Guardrail | None:
     made = scope.made[number - 1]
     if made.known and not made.many:
         scope.fault("no-collection", place, f"step {number} makes no collection", "a step that makes one")
-    if scope.runs_if is not None:
-        scope.runs_if = frozenset({(number, nonempty)}) | (made.runs_if or ALWAYS)
+    # A skipped step counts as empty: only `nonempty` says that the step has run, under its own conditions.
+    inherited = (made.runs_if or ALWAYS) if nonempty else ALWAYS
+    scope.runs_if = frozenset({(number, nonempty)}) | inherited
     scope.needs.add(number)
     scope.waits.add(number)
     return Guardrail(step=number, nonempty=nonempty)
@@ -230,7 +231,7 @@ def _consumed(
 def _makes(scope: Scope, bound: Bound, kind: str | None, entry: Shape, *, lifts: bool) -> Made:
     made = bound.made
     produces = bound.contract.produces
-    if produces is not None and produces.rule in PASSED_ON and produces.many and not entry.is_any:
+    if produces is not None and produces.rule in PASSED_ON and made.many and not entry.is_any:
         made = passed_on(made, produces, kind, entry)
     if lifts:
         made = lifted(made)

@@ -82,7 +82,10 @@ def contract(rnd: Random, name: str, sort: str = "") -> Contract:
     if sort == "source":
         entry = ENTRY_RECORD if rnd.random() < 0.7 else record(rnd, 2)
         result["properties"]["entries"] = {"type": "array", "items": entry}
-        result["required"].append("entries")
+        if rnd.random() < 0.9:
+            result["required"].append("entries")
+        elif rnd.random() < 0.5:
+            result["properties"]["entries"]["type"] = ["array", "null"]
         produces = Produces(kind=rnd.choice(("file", "row", "text")), field="entries")
     elif sort == "transform":
         args["entries"] = {"type": "array", "items": {"type": "object"}}

@@ -100,7 +100,8 @@ class World:
             if isinstance(result, Absent):
                 return result
             produces = each.contract.produces
-            made += result.data[produces.field] if produces is not None and produces.many else [result.data]
+            many = produces is not None and produces.many
+            made += (result.data.get(produces.field) or ()) if many else [result.data]
         return Value({"entries": made, "count": len(items)})
 
     def is_lenient(self, each: CheckedStep) -> bool:
@@ -111,7 +112,7 @@ class World:
         assert each.when is not None
         earlier = self.results[each.when.step]
         if isinstance(earlier, Absent):
-            return False
+            return not each.when.nonempty  # what was skipped is empty
         step = self.checked.steps[each.when.step - 1]
         field = "entries" if step.for_each is not None else step.contract.produces and step.contract.produces.field
         if field is None or not isinstance(earlier.data[field], list):
