@@ -269,7 +269,7 @@ class Scope:
         return before == collection_path(self.made[number - 1])
 
     def _how_to_fill(self, number: int, before: tuple[Segment, ...], segment: Segment) -> str:
-        if number and segment == Index(0) and before == collection_path(self.made[number - 1]):
+        if 0 < number < self.number <= self.last and segment == Index(0) and before == collection_path(self.made[number - 1]):
             return f'or add `"when": {{"nonempty": {number}}}` to this step'
         return "write a value to use where it is missing"
 
