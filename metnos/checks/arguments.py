@@ -65,8 +65,7 @@ def check(scope: Scope, value: Expression, wanted: Shape, where: str, *, lenient
 
 def literal(scope: Scope, data: Any, wanted: Shape, where: str, *, lenient: bool = False, code: str = "") -> None:
     """Report what is wrong with literal data; `code` replaces the codes of a mere mismatch."""
-    if isinstance(data, str | dict | list):
-        _size(scope, data, where)
+    _size(scope, data, where)
     if wanted.exact is not None and type(data) in wanted.exact:
         return
     if wanted.schema is not None:
