@@ -102,8 +102,13 @@ def _explain(scope: Scope, data: Any, wanted: Shape, where: str, code: str, leni
 def _size(scope: Scope, data: Any, where: str) -> None:
     if isinstance(data, str):
         if len(data) > MAX_LITERAL:
-            scope.fault("literal-too-large", where, f"{len(data)} characters", f"at most {MAX_LITERAL}",
-                        "hand it in as an input, or read it from a file")
+            scope.fault(
+                "literal-too-large",
+                where,
+                f"{len(data)} characters",
+                f"at most {MAX_LITERAL}",
+                "hand it in as an input, or read it from a file",
+            )
     elif is_object(data):
         for name, value in data.items():
             _size(scope, value, pointer(where, name))
@@ -133,13 +138,20 @@ def inside_text(scope: Scope, written: Reference, where: str) -> None:
     """A reference inside longer text: only scalars can be written there."""
     reading = scope.read(written, where)
     if not is_scalar(reading.shape, lenient=reading.lenient, or_null=reading.has_fallback):
-        scope.fault("text-not-scalar", where, reading.shape.describe(), "one string, number or boolean",
-                    "refer to one of its fields, or give the reference alone")
+        scope.fault(
+            "text-not-scalar",
+            where,
+            reading.shape.describe(),
+            "one string, number or boolean",
+            "refer to one of its fields, or give the reference alone",
+        )
     elif reading.has_fallback and not is_scalar(infer(reading.fallback)):
         scope.fault("fallback-mismatch", where, _shown(reading.fallback), "one string, number or boolean")
 
 
-def _fit(scope: Scope, made: Shape, from_lenient: bool, wanted: Shape, where: str, lenient: bool, code: str = "") -> None:
+def _fit(
+    scope: Scope, made: Shape, from_lenient: bool, wanted: Shape, where: str, lenient: bool, code: str = ""
+) -> None:
     wrong = misfit(made, wanted, from_lenient=from_lenient, to_lenient=lenient)
     if wrong is not None:
         report_misfit(scope, wrong, where, code)
@@ -170,7 +182,9 @@ def _dict(scope: Scope, value: DictOf, wanted: Shape, where: str, lenient: bool)
         check(scope, item, inner, pointer(where, name), lenient=lenient)
 
 
-def _ways(scope: Scope, value: ListOf | DictOf, wanted: Shape, kind: str, where: str, lenient: bool) -> Alternative | None:
+def _ways(
+    scope: Scope, value: ListOf | DictOf, wanted: Shape, kind: str, where: str, lenient: bool
+) -> Alternative | None:
     """The alternative that the value is held against: the first it fits, else the first of its kind."""
     if wanted.is_any:
         return None
@@ -197,7 +211,13 @@ def _names(scope: Scope, names: list[str], wanted: Alternative, where: str) -> N
     if wanted.extra is None:
         for name in names:
             if name not in wanted.fields:
-                scope.fault("unknown-field", pointer(where, name), name, listed(wanted.fields), did_you_mean(name, wanted.fields))
+                scope.fault(
+                    "unknown-field",
+                    pointer(where, name),
+                    name,
+                    listed(wanted.fields),
+                    did_you_mean(name, wanted.fields),
+                )
 
 
 # ------------------------------------------------------------------------------------------ shapes of values
@@ -224,5 +244,3 @@ def silently(scope: Scope, written: Reference) -> Reading:
         del scope.faults[kept:]
         return NOTHING_KNOWN
     return reading
-
-

@@ -92,7 +92,9 @@ def worst_effect(bound: Bound, args: dict[str, Any], open_args: frozenset[str] |
     return worst
 
 
-def _holds(when: dict[str, Any], bound: Bound, args: dict[str, Any], open_args: frozenset[str] | set[str]) -> bool | None:
+def _holds(
+    when: dict[str, Any], bound: Bound, args: dict[str, Any], open_args: frozenset[str] | set[str]
+) -> bool | None:
     """Whether a rule's condition holds: True, False, or None where a reference decides."""
     certain: bool | None = True
     for name, wanted in when.items():

@@ -89,7 +89,9 @@ def _misfit(bound: Bound, consumes: Consumes, made: Made) -> Misfit | None:
     return misfit(given, wanted, from_lenient=made.lenient, to_lenient=bound.contract.lenient)
 
 
-def _lower(scope: Scope, bound: Bound | None, args: dict[str, Any], places: list[tuple[Any, str]], whole: str) -> Lowered:
+def _lower(
+    scope: Scope, bound: Bound | None, args: dict[str, Any], places: list[tuple[Any, str]], whole: str
+) -> Lowered:
     numbers: list[tuple[int, str]] = []
     for step, where in places:
         number = scope.position(step, where) if type(step) in (int, str) else None
@@ -99,8 +101,13 @@ def _lower(scope: Scope, bound: Bound | None, args: dict[str, Any], places: list
         return Lowered(fills=True)
     consumes = bound.contract.consumes
     if consumes is None:
-        scope.fault("nothing-consumed", whole, f"`{bound.contract.name}` takes no collection",
-                    f"one of its arguments: {listed(bound.args)}", "write a reference into the argument")
+        scope.fault(
+            "nothing-consumed",
+            whole,
+            f"`{bound.contract.name}` takes no collection",
+            f"one of its arguments: {listed(bound.args)}",
+            "write a reference into the argument",
+        )
         return Lowered(fills=True)
     if not bound.words.isdisjoint(args):
         return DROPPED
@@ -119,8 +126,13 @@ def _acceptable(scope: Scope, consumes: Consumes, made: Made, where: str) -> boo
     if not made.known:
         return False
     if made.field is None:
-        scope.fault("nothing-produced", where, "a step that makes no collection", "a step that makes one",
-                    "refer to a field of its result instead")
+        scope.fault(
+            "nothing-produced",
+            where,
+            "a step that makes no collection",
+            "a step that makes one",
+            "refer to a field of its result instead",
+        )
         return False
     if made.kind is not None and not accepts(consumes.kinds, made.kind):
         reader = reader_for(made.kind, consumes.kinds)
@@ -147,7 +159,9 @@ def _taken(scope: Scope, made: Made, lowered: Lowered, number: int, where: str) 
     return lowered
 
 
-def _concatenate(scope: Scope, bound: Bound, consumes: Consumes, sources: list[tuple[int, Made, str]], wanted: int) -> Lowered:
+def _concatenate(
+    scope: Scope, bound: Bound, consumes: Consumes, sources: list[tuple[int, Made, str]], wanted: int
+) -> Lowered:
     references: list[Reference] = []
     for number, made, where in sources:
         wrong = _misfit(bound, consumes, made)

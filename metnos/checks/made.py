@@ -56,7 +56,9 @@ def made_by(contract: Contract, result: Shape) -> Made:
     held = walk(result, path, contract.lenient)
     entry = elements(held.shape) if produces.many else held.shape
     if held.lost is None and not held.gaps and entry is not None:
-        return Made(result, produces.field, produces.kind, produces.many, entry, contract.lenient, spreads=produces.many)
+        return Made(
+            result, produces.field, produces.kind, produces.many, entry, contract.lenient, spreads=produces.many
+        )
     # Admission refuses such a manifest. Nothing can be handed on; a loop still joins what lists there are.
     lists = Shape(held.shape.only("array"))
     inner = ANY if held.shape.is_any else elements(lists) or NEVER

@@ -184,7 +184,9 @@ class Scope:
         wanted = " and ".join(
             f'`"when": {{"{"nonempty" if nonempty else "empty"}": {step}}}`' for step, nonempty in sorted(made.runs_if)
         )
-        self.fault("may-be-skipped", where, f"step {number}, which may be skipped", f"`?? literal`, or {wanted} here too")
+        self.fault(
+            "may-be-skipped", where, f"step {number}, which may be skipped", f"`?? literal`, or {wanted} here too"
+        )
 
     def _read_earlier(self, reference: Reference, target: StepTarget, where: str) -> Reading:
         name = f"plan{target.plan}.step{target.step}"
@@ -215,7 +217,9 @@ class Scope:
                 return self.unknown("input-missing", target.name, self.context.inputs, where)
             return compile_shape(schema)
         assert isinstance(target, SlotTarget)
-        self.fault("slot-outside-template", where, f"`${{SLOT:{target.name}}}`", "a value", "slots are bound in templates only")
+        self.fault(
+            "slot-outside-template", where, f"`${{SLOT:{target.name}}}`", "a value", "slots are bound in templates only"
+        )
         return None
 
     def unknown(self, code: str, name: str, known: Iterable[str], where: str) -> None:
@@ -245,7 +249,13 @@ class Scope:
             wanted = f"an object with the field `{segment.name}`" if isinstance(segment, Key) else "a list"
             self.fault("type-mismatch", where, f"`{before}` is {lost.found}", wanted)
             return
-        self.fault("unknown-field", where, lost.found, f"fields of `{before}`: {listed(lost.names)}", did_you_mean(lost.found, lost.names))
+        self.fault(
+            "unknown-field",
+            where,
+            lost.found,
+            f"fields of `{before}`: {listed(lost.names)}",
+            did_you_mean(lost.found, lost.names),
+        )
 
     def _report_gaps(self, reference: Reference, walked: Walked, where: str, number: int) -> None:
         for gap in walked.gaps:
@@ -253,11 +263,21 @@ class Scope:
             segment = reference.path[gap.position]
             if gap.kind == "field":
                 name = segment.name if isinstance(segment, Key) else ""
-                self.fault("fallback-needed", where, f"the field `{name}` may be missing", "`?? literal`",
-                           "write a value to use where it is missing")
+                self.fault(
+                    "fallback-needed",
+                    where,
+                    f"the field `{name}` may be missing",
+                    "`?? literal`",
+                    "write a value to use where it is missing",
+                )
             elif not self._filled(number, before, segment):
-                self.fault("fallback-needed", where, f"the list may be too short for `{format_path(segment)}`",
-                           "`?? literal`", self._how_to_fill(number, before, segment))
+                self.fault(
+                    "fallback-needed",
+                    where,
+                    f"the list may be too short for `{format_path(segment)}`",
+                    "`?? literal`",
+                    self._how_to_fill(number, before, segment),
+                )
                 return
 
     def _filled(self, number: int, before: tuple[Segment, ...], segment: Segment) -> bool:
@@ -269,7 +289,11 @@ class Scope:
         return before == collection_path(self.made[number - 1])
 
     def _how_to_fill(self, number: int, before: tuple[Segment, ...], segment: Segment) -> str:
-        if 0 < number < self.number <= self.last and segment == Index(0) and before == collection_path(self.made[number - 1]):
+        if (
+            0 < number < self.number <= self.last
+            and segment == Index(0)
+            and before == collection_path(self.made[number - 1])
+        ):
             return f'or add `"when": {{"nonempty": {number}}}` to this step'
         return "write a value to use where it is missing"
 
@@ -283,7 +307,7 @@ def collection_path(made: Made) -> tuple[Segment, ...] | None:
 
 def format_path(segment: Segment) -> str:
     """`[0]`, `.name`, for a diagnostic."""
-    return format_reference(Reference(ITEM, (segment,)))[len("${item"):-1]
+    return format_reference(Reference(ITEM, (segment,)))[len("${item") : -1]
 
 
 ITEM = ItemTarget()

@@ -130,8 +130,9 @@ def infer(data: Any) -> Shape:
     if is_object(data):
         return record({name: infer(value) for name, value in data.items()})
     if is_list(data):
-        return Shape((Alternative("array", items=union([infer(each) for each in data]) if data else NEVER,
-                                  min_items=len(data)),))
+        return Shape(
+            (Alternative("array", items=union([infer(each) for each in data]) if data else NEVER, min_items=len(data)),)
+        )
     for kind in ("boolean", "integer", "string", "null"):
         if isinstance(data, EXACT[kind]):
             return simple(kind)
@@ -154,5 +155,3 @@ def elements(shape: Shape) -> Shape | None:
     if not arrays or len(arrays) != len(shape.of):
         return None
     return union([part for each in arrays for part in (*each.prefix, ANY if each.items is None else each.items)])
-
-

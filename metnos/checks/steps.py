@@ -118,8 +118,13 @@ def _for_each(scope: Scope, step: Step, lowered: Lowered, where: str) -> Express
     """What the step runs over; from here on `${item}` is an element of it."""
     place = f"{where}/for_each"
     if lowered.for_each is not None:
-        scope.fault("for-each-nested", place, "the step runs once per entry of `from_step` already", "one of the two",
-                    "hand the collection over by `for_each`, and `${item}` as the argument")
+        scope.fault(
+            "for-each-nested",
+            place,
+            "the step runs once per entry of `from_step` already",
+            "one of the two",
+            "hand the collection over by `for_each`, and `${item}` as the argument",
+        )
         return lowered.for_each
     value = compile_all(scope, {"for_each": step.for_each}, where)["for_each"]
     if value is MISSPELLED:
@@ -175,8 +180,13 @@ def _unlisted(scope: Scope, bound: Bound, name: str, value: Expression, where: s
     place = pointer(where, name)
     if bound.extra is None:
         known = bound.args
-        scope.fault("unknown-argument", place, name, f"arguments of `{bound.contract.name}`: {listed(known)}",
-                    did_you_mean(name, known))
+        scope.fault(
+            "unknown-argument",
+            place,
+            name,
+            f"arguments of `{bound.contract.name}`: {listed(known)}",
+            did_you_mean(name, known),
+        )
     if value is not MISSPELLED:
         check(scope, value, bound.extra or ANY, place, lenient=bound.contract.lenient)
 
@@ -198,8 +208,13 @@ def _effect(
             open_args.add(bound.contract.consumes.into)
         effect = worst_effect(bound, step.args, open_args)
     if step.on_error == "continue" and effect != "read":
-        scope.fault("continue-with-effect", f"{where}/on_error", f"continue, for a step that may {effect}", "stop",
-                    "only a step that reads may fail and be passed over")
+        scope.fault(
+            "continue-with-effect",
+            f"{where}/on_error",
+            f"continue, for a step that may {effect}",
+            "stop",
+            "only a step that reads may fail and be passed over",
+        )
     return effect
 
 
@@ -238,5 +253,3 @@ def _makes(scope: Scope, bound: Bound, kind: str | None, entry: Shape, *, lifts:
     if scope.runs_if != ALWAYS:
         made = msgspec.structs.replace(made, runs_if=scope.runs_if)
     return made
-
-

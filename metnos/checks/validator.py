@@ -69,7 +69,9 @@ class Validator:
         if scope.faults:
             return Checked(plan=read, diagnostics=_in_order(scope.faults))
         accepted = canonical(read)
-        return Checked(plan=accepted, digest=plan_digest(accepted), steps=tuple(steps), answer_text=text, answer_data=data)
+        return Checked(
+            plan=accepted, digest=plan_digest(accepted), steps=tuple(steps), answer_text=text, answer_data=data
+        )
 
     def bound(self, name: str) -> Bound | None:
         """The compiled contract of a tool; None if the catalog has none of that name."""
@@ -109,9 +111,7 @@ def _schemas(scope: Scope, plan: Plan) -> None:
             scope.faults.extend(check_schema(field.schema, pointer(place, name, "schema"), strict=False))
 
 
-def _terminal(
-    scope: Scope, plan: Plan, found: tuple[Diagnostic, ...]
-) -> tuple[Expression | None, Expression | None]:
+def _terminal(scope: Scope, plan: Plan, found: tuple[Diagnostic, ...]) -> tuple[Expression | None, Expression | None]:
     """Compile `text` and `data` of a final answer; they may refer to every step."""
     terminal = plan.terminal
     if not isinstance(terminal, FinalAnswer):
@@ -145,4 +145,3 @@ def _in_order(faults: list[Diagnostic]) -> tuple[Diagnostic, ...]:
         return [(int(part), "") if part.isdecimal() else (-1, part) for part in fault.where.split("/")]
 
     return tuple(sorted(first.values(), key=place))
-

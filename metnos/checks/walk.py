@@ -133,5 +133,3 @@ def _every(shape: Shape, lenient: bool) -> tuple[Shape, bool] | Lost:
         return Lost(0, shape.describe(), wrong_kind=True)
     parts = [part for each in arrays for part in (*each.prefix, ANY if each.items is None else each.items)]
     return union(parts) if parts else NEVER, True
-
-

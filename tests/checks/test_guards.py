@@ -90,7 +90,11 @@ def test_a_plan_without_a_request_has_no_request_guards(guarded: Any) -> None:
         (request(intent("create", verb="replace"), slots=(OUT,)), {"overwrite": True}, set()),
         (request(intent("change"), slots=(OUT,)), {"overwrite": True}, set()),
         (request(intent("read", "overwrite"), slots=(OUT,)), {"overwrite": True}, {"unrequested-effect"}),
-        (request(intent("change"), slots=(OUT,), negated=True), {"overwrite": True}, {"negated-effect", "unrequested-overwrite"}),
+        (
+            request(intent("change"), slots=(OUT,), negated=True),
+            {"overwrite": True},
+            {"negated-effect", "unrequested-overwrite"},
+        ),
         (CREATE, {"overwrite": False}, set()),
     ],
 )
@@ -116,8 +120,15 @@ def test_an_overwrite_is_named_where_it_is_written(guarded: Any) -> None:
 
 def test_a_default_that_overwrites_is_named_at_the_tool(validator: Validator) -> None:
     wiping = Contract(
-        name="wipe", version="1", targets=(), effects=(EffectRule(effect="delete", when={"all": True}), EffectRule(effect="read")),
-        args={"type": "object", "properties": {"all": {"type": "boolean", "default": True}}, "additionalProperties": False},
+        name="wipe",
+        version="1",
+        targets=(),
+        effects=(EffectRule(effect="delete", when={"all": True}), EffectRule(effect="read")),
+        args={
+            "type": "object",
+            "properties": {"all": {"type": "boolean", "default": True}},
+            "additionalProperties": False,
+        },
     )
     own = Validator(Catalog().with_contracts([wiping]))
     context = CheckContext(source="model", request=CREATE)
@@ -165,7 +176,7 @@ def test_a_bound_slot_is_grounded_by_its_origin(guarded: Any) -> None:
 
 
 def test_references_are_grounded_by_what_they_refer_to(guarded: Any) -> None:
-    at_world = write(path="${step1.entries[0].path ?? \"out.md\"}")
+    at_world = write(path='${step1.entries[0].path ?? "out.md"}')
     assert not grounded(guarded, at_world), "the fallback is the model's"
     assert grounded(guarded, at_world, OUT)
     assert grounded(guarded, write(path="${INPUT:where}"), inputs={"where": {"type": "string"}})
@@ -183,7 +194,13 @@ def test_a_filler_is_never_a_target(guarded: Any) -> None:
 
 def test_a_transform_does_not_launder_a_literal(guarded: Any) -> None:
     taken = {"tool": "take_entries", "args": {"entries": [{"path": "secret.md"}], "count": 1}}
-    plan = {"steps": [taken, {"tool": "write_files", "args": {"path": "${item.path}", "content": "x"}, "for_each": "${step1.entries}"}, END]}
+    plan = {
+        "steps": [
+            taken,
+            {"tool": "write_files", "args": {"path": "${item.path}", "content": "x"}, "for_each": "${step1.entries}"},
+            END,
+        ]
+    }
     assert not grounded(guarded, plan)
     assert grounded(guarded, plan, path("secret.md"))
     assert grounded(guarded, plan, source="author")
@@ -193,19 +210,30 @@ def test_a_transform_does_not_launder_a_literal(guarded: Any) -> None:
 
 
 def test_a_loop_over_literals_is_held_against_the_request(guarded: Any) -> None:
-    plan = {"steps": [{"tool": "write_files", "args": {"path": "${item}", "content": "x"}, "for_each": ["a.md", "b.md"]}, END]}
+    plan = {
+        "steps": [
+            {"tool": "write_files", "args": {"path": "${item}", "content": "x"}, "for_each": ["a.md", "b.md"]},
+            END,
+        ]
+    }
     assert not grounded(guarded, plan, path("a.md"))
     assert grounded(guarded, plan, path("a.md"), path("b.md"))
 
 
 def test_targets_of_every_type_are_traced() -> None:
     tool = Contract(
-        name="touch", version="1", targets=("what", "other"), effects=(EffectRule(effect="create"),),
+        name="touch",
+        version="1",
+        targets=("what", "other"),
+        effects=(EffectRule(effect="create"),),
         args={"type": "object", "properties": {"what": {}, "other": {"type": "string"}}, "additionalProperties": False},
         result={"type": "object"},
     )
     pure = Contract(
-        name="pure", version="1", effects=(EffectRule(effect="read"),), resources=(),
+        name="pure",
+        version="1",
+        effects=(EffectRule(effect="read"),),
+        resources=(),
         args={"type": "object", "properties": {"x": {}}, "additionalProperties": False},
         result={"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]},
     )
@@ -246,7 +274,10 @@ def test_an_input_in_words_wins_over_a_step_number(validator: Validator) -> None
     found = guard(validator(plan, context), context, validator)
     assert found.rewrites == ("explicit-input",)
     assert found.checked.plan.steps[1].args == {"path": "a.md"}
-    assert found.checked.digest == validator({"steps": [FIND, {"tool": "read_files", "args": {"path": "a.md"}}, END]}).digest
+    assert (
+        found.checked.digest
+        == validator({"steps": [FIND, {"tool": "read_files", "args": {"path": "a.md"}}, END]}).digest
+    )
     assert found.checked.steps[1].needs == frozenset()
 
 
@@ -291,7 +322,9 @@ def test_checkers_need_no_order(order: list[Checker], seed: int) -> None:
     rnd = Random(seed)
     known = generated.catalog(rnd)
     own = Validator(known)
-    context = CheckContext(inputs=generated.INPUTS, request=rnd.choice((None, CREATE, request(negated=True))), source="model")
+    context = CheckContext(
+        inputs=generated.INPUTS, request=rnd.choice((None, CREATE, request(negated=True))), source="model"
+    )
     checked = own(generated.plan(rnd, known), context)
     plain = guard(checked, context, own)
     shuffled = guard(checked, context, own, checkers=tuple(order))
@@ -327,7 +360,9 @@ def test_a_rewrite_that_breaks_the_plan_is_refused(validator: Validator) -> None
     context = CheckContext()
     checked = validator(write(path="out.md"), context)
     spoiling = Rewriter(
-        name="spoil", reads=frozenset(), writes=frozenset(),
+        name="spoil",
+        reads=frozenset(),
+        writes=frozenset(),
         rewrite=lambda checked, _: msgspec.structs.replace(checked.plan, steps=checked.plan.steps[1:]),
     )
     found = guard(checked, context, validator, rewriters=(spoiling,), checkers=())
@@ -344,6 +379,15 @@ def test_findings_are_told_apart() -> None:
     checked = Checked(plan=Plan(steps=()))
     made = Guarded(
         checked=checked,
-        findings=(Rewritten(guard="a", plan=checked.plan), Fine(guard="b"), Repropose(guard="c", diagnostics=()), Refuse(guard="d", diagnostics=())),
+        findings=(
+            Rewritten(guard="a", plan=checked.plan),
+            Fine(guard="b"),
+            Repropose(guard="c", diagnostics=()),
+            Refuse(guard="d", diagnostics=()),
+        ),
     )
-    assert (made.rewrites, [f.guard for f in made.reproposals], [f.guard for f in made.refusals]) == (("a",), ["c"], ["d"])
+    assert (made.rewrites, [f.guard for f in made.reproposals], [f.guard for f in made.refusals]) == (
+        ("a",),
+        ["c"],
+        ["d"],
+    )

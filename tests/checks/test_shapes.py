@@ -69,23 +69,60 @@ def test_inferred_shapes_fit_what_the_data_came_from(seed: int) -> None:
         ({**PATH, "additionalProperties": False}, {**PATH, "additionalProperties": False}, True),
         (PATH, {**PATH, "additionalProperties": False}, False),
         ({**PATH, "additionalProperties": False}, {"type": "object", "additionalProperties": False}, False),
-        ({**PATH, "additionalProperties": {"type": "string"}}, {"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}}, False),
-        ({**PATH, "additionalProperties": {"type": "string"}}, {"type": "object", "additionalProperties": {"type": "string"}}, True),
+        (
+            {**PATH, "additionalProperties": {"type": "string"}},
+            {"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}},
+            False,
+        ),
+        (
+            {**PATH, "additionalProperties": {"type": "string"}},
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            True,
+        ),
         ({"type": "array", "items": {"type": "string"}}, {"type": "array", "items": {"type": "integer"}}, False),
         ({"type": "array"}, {"type": "array", "items": {"type": "integer"}}, True),
         ({"type": "array", "items": False}, {"type": "array", "items": {"type": "integer"}}, True),
-        ({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}}, {"type": "array", "items": {"type": "integer"}}, False),
-        ({"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "integer"}}, {"type": "array", "items": {"type": "integer"}}, True),
+        (
+            {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+            {"type": "array", "items": {"type": "integer"}},
+            False,
+        ),
+        (
+            {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "integer"}},
+            {"type": "array", "items": {"type": "integer"}},
+            True,
+        ),
         ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": ["integer", "string"]}, True),
         ({"oneOf": [{"type": "string"}, PATH]}, {"anyOf": [{"type": "string"}, PATH]}, True),
         ({"allOf": [{"type": ["string", "null"]}, {"type": ["string", "integer"]}]}, {"type": "string"}, True),
         ({"allOf": [{"type": "number"}, {"type": "integer"}]}, {"type": "integer"}, True),
         ({"allOf": [{"type": "string"}, {"minLength": 1}]}, {"type": "string"}, True),
         ({"allOf": [{"minLength": 1}, {"type": "string"}]}, {"type": "string"}, True),
-        ({"allOf": [PATH, {"properties": {"path": {"type": ["string", "null"]}, "size": {"type": "integer"}}}]}, PATH, True),
-        ({"allOf": [{**PATH, "additionalProperties": False}, {"type": "object", "additionalProperties": {"type": "string"}}]}, {**PATH, "additionalProperties": False}, True),
-        ({"allOf": [{"type": "object", "additionalProperties": {"type": "string"}}, {"type": "object"}]}, {"type": "object"}, True),
-        ({"allOf": [{"type": "array"}, {"items": {"type": "string"}, "minItems": 2}]}, {"type": "array", "items": {"type": "string"}}, True),
+        (
+            {"allOf": [PATH, {"properties": {"path": {"type": ["string", "null"]}, "size": {"type": "integer"}}}]},
+            PATH,
+            True,
+        ),
+        (
+            {
+                "allOf": [
+                    {**PATH, "additionalProperties": False},
+                    {"type": "object", "additionalProperties": {"type": "string"}},
+                ]
+            },
+            {**PATH, "additionalProperties": False},
+            True,
+        ),
+        (
+            {"allOf": [{"type": "object", "additionalProperties": {"type": "string"}}, {"type": "object"}]},
+            {"type": "object"},
+            True,
+        ),
+        (
+            {"allOf": [{"type": "array"}, {"items": {"type": "string"}, "minItems": 2}]},
+            {"type": "array", "items": {"type": "string"}},
+            True,
+        ),
         ({"required": ["a"]}, {"type": "string"}, False),
         ({"prefixItems": []}, {"type": "string"}, False),
         ({"type": "object", "patternProperties": {"^a": {}}, "additionalProperties": False}, {"type": "object"}, True),
@@ -96,11 +133,23 @@ def test_types_fit_or_not(made: Any, wanted: Any, expected: bool) -> None:
 
 
 def test_references_inside_a_schema_are_followed_once() -> None:
-    bomb: dict[str, Any] = {"$defs": {f"d{n}": {"type": "array", "items": {"$ref": f"#/$defs/d{n + 1}"}, "prefixItems": [{"$ref": f"#/$defs/d{n + 1}"}] * 9}
-                                      for n in range(18)}, "$ref": "#/$defs/d0"}
+    bomb: dict[str, Any] = {
+        "$defs": {
+            f"d{n}": {
+                "type": "array",
+                "items": {"$ref": f"#/$defs/d{n + 1}"},
+                "prefixItems": [{"$ref": f"#/$defs/d{n + 1}"}] * 9,
+            }
+            for n in range(18)
+        },
+        "$ref": "#/$defs/d0",
+    }
     bomb["$defs"]["d18"] = {"type": "string"}
     assert compile_shape(bomb).describe().startswith("array")
-    cycle = {"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}}, "required": ["left"]}}}
+    cycle = {
+        "$ref": "#/$defs/tree",
+        "$defs": {"tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}}, "required": ["left"]}},
+    }
     assert walk(compile_shape(cycle), (Key("left"), Key("left")), False).lost is None
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(MAX_DEPTH + 5):
@@ -113,7 +162,10 @@ def test_references_inside_a_schema_are_followed_once() -> None:
 def test_a_part_of_a_schema_with_references_stands_alone() -> None:
     root = {
         "type": "object",
-        "properties": {"a/b": {"type": "integer", "minimum": 3}, "two": {"type": "array", "items": {"$ref": "#/properties/a~1b"}}},
+        "properties": {
+            "a/b": {"type": "integer", "minimum": 3},
+            "two": {"type": "array", "items": {"$ref": "#/properties/a~1b"}},
+        },
         "anyOf": [{"required": ["two"]}, True],
     }
     part = compile_shape(root).of[0].fields["two"].schema
@@ -130,7 +182,12 @@ def test_a_part_of_a_schema_with_references_stands_alone() -> None:
         ({"type": "array"}, {"type": "string"}, {"to_lenient": True}, False),
         ({"type": ["string", "number"]}, {"type": "string"}, {"from_lenient": True}, True),
         ({"type": "number"}, {"type": "string"}, {"from_lenient": True}, False),
-        ({"type": "object", "properties": {"path": {"type": "string"}}}, {**PATH, "additionalProperties": False}, {"from_lenient": True}, True),
+        (
+            {"type": "object", "properties": {"path": {"type": "string"}}},
+            {**PATH, "additionalProperties": False},
+            {"from_lenient": True},
+            True,
+        ),
     ],
 )
 def test_foreign_contracts_are_lenient(made: Any, wanted: Any, how: dict[str, bool], expected: bool) -> None:
@@ -139,7 +196,10 @@ def test_foreign_contracts_are_lenient(made: Any, wanted: Any, how: dict[str, bo
 
 
 def test_a_misfit_says_where() -> None:
-    wrong = misfit(compile_shape({"type": "array", "items": {**PATH, "properties": {"path": {"type": "integer"}}}}), compile_shape({"type": "array", "items": PATH}))
+    wrong = misfit(
+        compile_shape({"type": "array", "items": {**PATH, "properties": {"path": {"type": "integer"}}}}),
+        compile_shape({"type": "array", "items": PATH}),
+    )
     assert wrong is not None
     assert (wrong.at, wrong.found, wrong.expected) == ("[*].path", "integer", "string")
     short = misfit(infer(["a", 1]), compile_shape({"type": "array", "prefixItems": [{"type": "integer"}]}))
@@ -186,7 +246,14 @@ def test_scalars_and_elements() -> None:
         ({**PATH, "additionalProperties": True}, (Key("size"),), False, "any value", 1, False),
         ({**PATH, "additionalProperties": {"type": "integer"}}, (Key("size"),), False, "integer", 1, False),
         ({"type": "object"}, (Key("size"),), False, "any value", 1, False),
-        ({"anyOf": [PATH, {"type": "object", "additionalProperties": False}]}, (Key("path"),), False, "string", 1, False),
+        (
+            {"anyOf": [PATH, {"type": "object", "additionalProperties": False}]},
+            (Key("path"),),
+            False,
+            "string",
+            1,
+            False,
+        ),
         ({"anyOf": [PATH, {"type": "null"}]}, (Key("path"),), False, "", 0, True),
         ({"anyOf": [PATH, {"type": "null"}]}, (Key("path"),), True, "string", 0, False),
         ({"anyOf": [PATH, {"type": "null"}]}, (Key("size"),), True, "", 0, True),
@@ -199,7 +266,14 @@ def test_scalars_and_elements() -> None:
         ({"type": "string"}, (Index(0),), True, "", 0, True),
         ({"type": ["array", "null"], "items": PATH}, (Every(), Key("path")), False, "", 0, True),
         ({"type": ["array", "null"], "items": PATH}, (Every(), Key("path")), True, "array of string", 0, False),
-        ({"type": "array", "items": {"type": "array", "items": PATH}}, (Every(), Every(), Key("path")), False, "array of array of string", 0, False),
+        (
+            {"type": "array", "items": {"type": "array", "items": PATH}},
+            (Every(), Every(), Key("path")),
+            False,
+            "array of array of string",
+            0,
+            False,
+        ),
         ({"type": "array", "items": False}, (Every(),), False, "array of nothing", 0, False),
     ],
 )

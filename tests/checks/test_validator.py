@@ -32,7 +32,9 @@ def test_a_single_value_is_handed_over_as_it_is(validator: Validator) -> None:
 
 
 def test_a_single_result_without_a_field_is_the_whole(validator: Validator) -> None:
-    taking = tool("take_stats", {"stats": {"type": "object"}}, consumes=Consumes(into="stats", kinds=("stats",), many=False))
+    taking = tool(
+        "take_stats", {"stats": {"type": "object"}}, consumes=Consumes(into="stats", kinds=("stats",), many=False)
+    )
     stats = validator.bound("compute_stats")
     assert stats is not None
     own = validator_of(stats.contract, taking)
@@ -41,9 +43,14 @@ def test_a_single_result_without_a_field_is_the_whole(validator: Validator) -> N
 
 
 ONE = tool(
-    "handle_file", {"file": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}, "note": {"type": "string"}},
+    "handle_file",
+    {
+        "file": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+        "note": {"type": "string"},
+    },
     {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
-    consumes=Consumes(into="file", kinds=("file",), many=False), produces=Produces(kind="text", field="text", many=False),
+    consumes=Consumes(into="file", kinds=("file",), many=False),
+    produces=Produces(kind="text", field="text", many=False),
 )
 
 
@@ -54,7 +61,8 @@ def with_one(shipped: Catalog) -> Validator:
 
 def test_a_consumer_of_single_entries_is_lifted(with_one: Validator) -> None:
     written = plan(
-        FIND, step("handle_file", {"from_step": 1, "note": "${item.name}"}),
+        FIND,
+        step("handle_file", {"from_step": 1, "note": "${item.name}"}),
         end=step("final_answer", {"text": "${step2.count}", "data": "${step2.entries[*].text}"}),
     )
     checked = with_one(written)
@@ -86,7 +94,15 @@ def test_a_lifted_step_passes_its_kind_on(with_one: Validator) -> None:
 def test_collections_are_concatenated(validator: Validator) -> None:
     written = plan(FIND, FIND, step("take_entries", {"from_steps": [1, 2], "count": 2}))
     assert isinstance(args_of(validator, written, 3)["entries"], Concat)
-    assert faults(validator, plan(FIND, step("read_files", {"from_step": 1}), step("sort_entries", {"from_steps": [1, 2], "by": "size"}))) == []
+    assert (
+        faults(
+            validator,
+            plan(
+                FIND, step("read_files", {"from_step": 1}), step("sort_entries", {"from_steps": [1, 2], "by": "size"})
+            ),
+        )
+        == []
+    )
 
 
 def test_an_input_in_words_is_used_and_the_number_dropped(validator: Validator) -> None:
@@ -101,11 +117,13 @@ def test_an_input_in_words_is_used_and_the_number_dropped(validator: Validator) 
 
 def test_ids_become_positions(validator: Validator) -> None:
     by_id = plan(
-        {**FIND, "id": "all"}, step("take_entries", {"from_step": "all", "count": "${all.count}"}, when={"nonempty": "all"}),
+        {**FIND, "id": "all"},
+        step("take_entries", {"from_step": "all", "count": "${all.count}"}, when={"nonempty": "all"}),
         end=step("final_answer", {"text": "$<all.count> files"}),
     )
     by_number = plan(
-        FIND, step("take_entries", {"from_step": 1, "count": "${step1.count}"}, when={"nonempty": 1}),
+        FIND,
+        step("take_entries", {"from_step": 1, "count": "${step1.count}"}, when={"nonempty": 1}),
         end=step("final_answer", {"text": "${step1.count} files"}),
     )
     assert validator(by_id).digest == validator(by_number).digest
@@ -124,7 +142,13 @@ def test_a_plan_and_its_file_are_one(validator: Validator) -> None:
 
 def test_spelling_of_references_changes_no_digest(validator: Validator) -> None:
     def of(value: Any) -> str:
-        checked = validator(plan(FIND, step("render_table", {"entries": value}), end=step("final_answer", {"data": [{"n": value}, None, 1]})))
+        checked = validator(
+            plan(
+                FIND,
+                step("render_table", {"entries": value}),
+                end=step("final_answer", {"data": [{"n": value}, None, 1]}),
+            )
+        )
         assert checked.ok, checked.diagnostics
         return checked.digest
 
@@ -139,8 +163,13 @@ def test_literals_keep_their_source(validator: Validator) -> None:
 
 def test_the_first_of_a_collection_found_not_empty(validator: Validator) -> None:
     written = plan(
-        FIND, step("read_files", {"path": "${step1.entries[0].path}"}, when={"nonempty": 1}),
-        step("write_files", {"path": "x", "content": "${step2.entries[0].text}${step1.entries[0].name}"}, when={"nonempty": 2}),
+        FIND,
+        step("read_files", {"path": "${step1.entries[0].path}"}, when={"nonempty": 1}),
+        step(
+            "write_files",
+            {"path": "x", "content": "${step2.entries[0].text}${step1.entries[0].name}"},
+            when={"nonempty": 2},
+        ),
     )
     checked = validator(written)
     assert checked.ok, checked.diagnostics
@@ -160,7 +189,10 @@ def test_empty_says_nothing_of_whether_the_step_has_run(validator: Validator) ->
 
 def test_what_a_broken_when_hides_is_not_reported(validator: Validator) -> None:
     written = plan(
-        FIND, step("take_entries", {"entries": "${step1.entries}", "count": "${step1.entries[0].size}"}, when={"nonempty": 7}),
+        FIND,
+        step(
+            "take_entries", {"entries": "${step1.entries}", "count": "${step1.entries[0].size}"}, when={"nonempty": 7}
+        ),
         step("render_table", {"from_step": 2}),
     )
     found = validator(written).diagnostics
@@ -169,22 +201,42 @@ def test_what_a_broken_when_hides_is_not_reported(validator: Validator) -> None:
 
 def test_effects_are_the_worst_still_possible(validator: Validator) -> None:
     def worst(**args: Any) -> str:
-        checked = validator(plan(FIND, step("write_files", {"path": "a", "content": "b", **args})), CheckContext(inputs={"o": {"type": "boolean"}}))
+        checked = validator(
+            plan(FIND, step("write_files", {"path": "a", "content": "b", **args})),
+            CheckContext(inputs={"o": {"type": "boolean"}}),
+        )
         assert checked.ok
         return checked.steps[1].worst_effect
 
-    assert (worst(), worst(overwrite=False), worst(overwrite=True), worst(overwrite="${INPUT:o}")) == ("create", "create", "change", "change")
+    assert (worst(), worst(overwrite=False), worst(overwrite=True), worst(overwrite="${INPUT:o}")) == (
+        "create",
+        "create",
+        "change",
+        "change",
+    )
 
 
 def test_effect_rules_in_order() -> None:
     rules = (
-        EffectRule(effect="delete", when={"a": 1, "b": True}), EffectRule(effect="send", when={"x": "on"}),
-        EffectRule(effect="create", when={"a": 2}), EffectRule(effect="read"),
+        EffectRule(effect="delete", when={"a": 1, "b": True}),
+        EffectRule(effect="send", when={"x": "on"}),
+        EffectRule(effect="create", when={"a": 2}),
+        EffectRule(effect="read"),
     )
-    any_args: dict[str, Any] = {"a": {"type": "integer"}, "b": {"type": "boolean", "default": True}, "x": {"type": "string"}}
-    own = validator_of(tool("t", any_args, effects=rules, consumes=Consumes(into="x", kinds=("text",), many=False)),
-                       tool("say", {}, {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
-                            produces=Produces(kind="text", field="text", many=False)))
+    any_args: dict[str, Any] = {
+        "a": {"type": "integer"},
+        "b": {"type": "boolean", "default": True},
+        "x": {"type": "string"},
+    }
+    own = validator_of(
+        tool("t", any_args, effects=rules, consumes=Consumes(into="x", kinds=("text",), many=False)),
+        tool(
+            "say",
+            {},
+            {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+            produces=Produces(kind="text", field="text", many=False),
+        ),
+    )
 
     def worst(args: dict[str, Any]) -> str:
         checked = own(plan(step("say", {}), step("t", args)))

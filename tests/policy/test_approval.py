@@ -14,13 +14,26 @@ from metnos.policy.approval import approval_hash, items_digest, policy_digest
 from metnos.policy.table import TABLE
 
 SHOWN: dict[str, Any] = {
-    "owner": "ada", "turn": "t1", "plan_digest": "sha256:aa", "step": "1.2", "arguments": "sha256:bb",
-    "targets": ("a.md", "b.md"), "count": 2, "executor": "write_files@1.0.0", "policy": "sha256:cc",
+    "owner": "ada",
+    "turn": "t1",
+    "plan_digest": "sha256:aa",
+    "step": "1.2",
+    "arguments": "sha256:bb",
+    "targets": ("a.md", "b.md"),
+    "count": 2,
+    "executor": "write_files@1.0.0",
+    "policy": "sha256:cc",
 }
 OTHER: dict[str, list[Any]] = {
-    "owner": ["eve", ""], "turn": ["t2"], "plan_digest": ["sha256:ab"], "step": ["1.3", "1.2.0"], "arguments": ["sha256:bc"],
-    "targets": [("b.md", "a.md"), ("a.md",), ("a.md", "b.md", "c.md"), ("a.mdb.md",), ()], "count": [1, 3],
-    "executor": ["write_files@1.0.1"], "policy": ["sha256:cd"],
+    "owner": ["eve", ""],
+    "turn": ["t2"],
+    "plan_digest": ["sha256:ab"],
+    "step": ["1.3", "1.2.0"],
+    "arguments": ["sha256:bc"],
+    "targets": [("b.md", "a.md"), ("a.md",), ("a.md", "b.md", "c.md"), ("a.mdb.md",), ()],
+    "count": [1, 3],
+    "executor": ["write_files@1.0.1"],
+    "policy": ["sha256:cd"],
 }
 
 

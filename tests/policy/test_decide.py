@@ -17,9 +17,17 @@ from metnos.sdk import EFFECT_CLASSES, EffectClass
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 
-def ask(effect: EffectClass, origin: Origin = "catalog", *, yes: bool = False, untrusted: tuple[tuple[str, str], ...] = ()) -> Verdict:
+def ask(
+    effect: EffectClass, origin: Origin = "catalog", *, yes: bool = False, untrusted: tuple[tuple[str, str], ...] = ()
+) -> Verdict:
     question = Question(
-        owner="ada", channel="terminal", executor="x@1", origin=origin, effect=effect, assume_yes=yes, untrusted=untrusted
+        owner="ada",
+        channel="terminal",
+        executor="x@1",
+        origin=origin,
+        effect=effect,
+        assume_yes=yes,
+        untrusted=untrusted,
     )
     return decide(question)
 
@@ -53,10 +61,14 @@ def test_an_untrusted_value_is_asked_about_with_its_source() -> None:
 
 
 @given(
-    st.sampled_from(EFFECT_CLASSES), st.sampled_from(ORIGINS), st.booleans(),
+    st.sampled_from(EFFECT_CLASSES),
+    st.sampled_from(ORIGINS),
+    st.booleans(),
     st.lists(st.tuples(st.text(), st.text()), max_size=2).map(tuple),
 )
-def test_untrusted_values_only_tighten(effect: EffectClass, origin: Origin, yes: bool, fed: tuple[tuple[str, str], ...]) -> None:
+def test_untrusted_values_only_tighten(
+    effect: EffectClass, origin: Origin, yes: bool, fed: tuple[tuple[str, str], ...]
+) -> None:
     order = (Allow, AskUser, Deny)
     plain, fed_too = ask(effect, origin, yes=yes), ask(effect, origin, yes=yes, untrusted=fed)
     assert order.index(type(fed_too)) >= order.index(type(plain))

@@ -19,7 +19,10 @@ INPUTS: dict[str, dict[str, object]] = {
     "entries": {
         "type": "array",
         "items": {
-            "type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": False,
+            "type": "object",
+            "properties": {"path": {"type": "string"}},
+            "required": ["path"],
+            "additionalProperties": False,
         },
     },
 }
@@ -90,7 +93,9 @@ def contract(rnd: Random, name: str, sort: str = "") -> Contract:
     elif sort == "transform":
         args["entries"] = {"type": "array", "items": {"type": "object"}}
         result = {
-            "type": "object", "required": ["entries", "count"], "additionalProperties": False,
+            "type": "object",
+            "required": ["entries", "count"],
+            "additionalProperties": False,
             "properties": {"entries": {"type": "array", "items": {"type": "object"}}, "count": {"type": "integer"}},
         }
         consumes = Consumes(into="entries", kinds=("entry",))
@@ -106,9 +111,16 @@ def contract(rnd: Random, name: str, sort: str = "") -> Contract:
             result["required"].append("text")
             produces = Produces(kind="text", field="text", many=False)
     return Contract(
-        name=name, version="1", placement="inline", effects=(EffectRule(effect="read"),), resources=(),
+        name=name,
+        version="1",
+        placement="inline",
+        effects=(EffectRule(effect="read"),),
+        resources=(),
         args={"type": "object", "properties": args, "required": required, "additionalProperties": False},
-        result=result, consumes=consumes, produces=produces, requires_one_of=groups,
+        result=result,
+        consumes=consumes,
+        produces=produces,
+        requires_one_of=groups,
     )
 
 
@@ -123,10 +135,22 @@ def foreign(rnd: Random, name: str) -> Contract:
     loose: dict[str, Any] = {"type": ["string", "number", "boolean"]}
     names = rnd.sample(FIELDS, 3)
     return Contract(
-        name=name, version="1", origin="foreign", placement="external", lenient=True, effects=(EffectRule(effect="read"),),
-        args={"type": "object", "properties": {"a": loose, "b": loose}, "required": ["a"], "additionalProperties": False},
-        result={"type": "object", "properties": {each: loose if rnd.random() < 0.7 else {"type": "array", "items": loose}
-                                                 for each in names}},
+        name=name,
+        version="1",
+        origin="foreign",
+        placement="external",
+        lenient=True,
+        effects=(EffectRule(effect="read"),),
+        args={
+            "type": "object",
+            "properties": {"a": loose, "b": loose},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
+        result={
+            "type": "object",
+            "properties": {each: loose if rnd.random() < 0.7 else {"type": "array", "items": loose} for each in names},
+        },
     )
 
 
@@ -246,7 +270,9 @@ class Sketch:
     def some_step(self) -> int:
         """Rather one with a collection."""
         with_entries = [number for number in range(1, len(self.steps) + 1) if self.entries_of(number) is not None]
-        return self.rnd.choice(with_entries if with_entries and self.rnd.random() < 0.85 else range(1, len(self.steps) + 1))
+        return self.rnd.choice(
+            with_entries if with_entries and self.rnd.random() < 0.85 else range(1, len(self.steps) + 1)
+        )
 
     def entries_of(self, number: int) -> dict[str, Any] | None:
         found = self.results[number - 1].get("properties", {}).get("entries")
@@ -270,7 +296,11 @@ class Sketch:
         if how < 0.2 or not self.steps:
             return ["a", "b"], {"type": "string"}
         if how < 0.3:
-            return [{"path": "p", "size": 1}], {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+            return [{"path": "p", "size": 1}], {
+                "type": "object",
+                "properties": {"path": {"type": "string"}},
+                "required": ["path"],
+            }
         number = self.some_step()
         entry = self.entries_of(number)
         return f"${{step{number}.entries}}", entry or {}
@@ -300,7 +330,14 @@ class Sketch:
         needed = gap if rnd.random() < 0.9 else not gap
         fallback = ""
         if needed:
-            literals = {"string": '"f"', "integer": "0", "number": "1.5", "boolean": "true", "array": "[]", "object": "{}"}
+            literals = {
+                "string": '"f"',
+                "integer": "0",
+                "number": "1.5",
+                "boolean": "true",
+                "array": "[]",
+                "object": "{}",
+            }
             fallback = " ?? " + literals.get(rnd.choice(sorted(types_of(wanted) or {"null"})), "null")
         return f"${{{path}{fallback}}}"
 
@@ -309,14 +346,20 @@ class Sketch:
         roots: list[tuple[str, dict[str, Any]]] = [(f"step{at}", shape) for at, shape in enumerate(self.results, 1)]
         if self.item is not None:
             roots += [("item", self.item)] * 3
-        roots += [("RUNTIME:now", {"type": "string"}), ("INPUT:folder", {"type": "string"}), ("INPUT:entries", INPUTS["entries"])]
+        roots += [
+            ("RUNTIME:now", {"type": "string"}),
+            ("INPUT:folder", {"type": "string"}),
+            ("INPUT:entries", INPUTS["entries"]),
+        ]
         found = [each for root, shape in roots for each in paths(root, shape, False, 4)]
         return [(path, gap) for path, shape, gap in found if not types or types_of(shape) <= types]
 
 
 def with_entries(entry: dict[str, Any]) -> dict[str, Any]:
     return {
-        "type": "object", "required": ["entries", "count"], "additionalProperties": False,
+        "type": "object",
+        "required": ["entries", "count"],
+        "additionalProperties": False,
         "properties": {"entries": {"type": "array", "items": entry}, "count": {"type": "integer"}},
     }
 

@@ -70,9 +70,14 @@ class World:
 
     def failed_before(self, end: Expression) -> bool:
         """The answer may refer to a step that failed: then the turn has failed, not the plan."""
-        absent = {number for number, result in self.results.items() if isinstance(result, Absent) and result.reason in ("failed", "blocked")}
+        absent = {
+            number
+            for number, result in self.results.items()
+            if isinstance(result, Absent) and result.reason in ("failed", "blocked")
+        }
         return any(
-            isinstance(ref.target, StepTarget) and ref.target.step in absent and not ref.has_fallback for ref in references_of(end)
+            isinstance(ref.target, StepTarget) and ref.target.step in absent and not ref.has_fallback
+            for ref in references_of(end)
         )
 
     def step(self, each: CheckedStep) -> Value | Absent:

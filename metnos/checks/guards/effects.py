@@ -43,7 +43,9 @@ def requested_effects(checked: Checked, context: CheckContext) -> Finding:
         where = f"/steps/{step.number - 1}/tool"
         said = f"`{step.contract.name}` may {step.worst_effect}"
         if request.negated:
-            found.append(Diagnostic(code="negated-effect", where=where, found=said, expected="a request without a negation"))
+            found.append(
+                Diagnostic(code="negated-effect", where=where, found=said, expected="a request without a negation")
+            )
         elif not _asks_for(request, step.worst_effect):
             asked = ", ".join(sorted({intent.effect for intent in request.intents})) or "nothing"
             found.append(Diagnostic(code="unrequested-effect", where=where, found=said, expected=f"asked for: {asked}"))
@@ -69,14 +71,20 @@ def overwrite_protection(checked: Checked, context: CheckContext) -> Finding:
         if rank(step.worst_effect) <= rank(mildest(step.contract)):
             continue
         request = context.request
-        if request is not None and not request.negated and (_replaces(request) or _asks_for(request, step.worst_effect)):
+        if (
+            request is not None
+            and not request.negated
+            and (_replaces(request) or _asks_for(request, step.worst_effect))
+        ):
             continue
-        found.append(Diagnostic(
-            code="unrequested-overwrite",
-            where=_where(step),
-            found=f"`{step.contract.name}` may {step.worst_effect}",
-            expected=f"{mildest(step.contract)}",
-        ))
+        found.append(
+            Diagnostic(
+                code="unrequested-overwrite",
+                where=_where(step),
+                found=f"`{step.contract.name}` may {step.worst_effect}",
+                expected=f"{mildest(step.contract)}",
+            )
+        )
     return verdict("overwrite-protection", context, found)
 
 
