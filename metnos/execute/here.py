@@ -50,6 +50,11 @@ class HereContext:
             self._files = RootedFiles(self._grant)
         return self._files
 
+    def close(self) -> None:
+        """The call is over."""
+        if self._files is not None:
+            self._files.close()
+
     def progress(self, done: int, total: int | None = None, note: str = "") -> None:
         """Tell how far the work is; for people, never recorded."""
         if self._progress is not None:

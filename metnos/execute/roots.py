@@ -68,13 +68,16 @@ class RootedFiles:
         self._descriptors: dict[str, int] = {}
         self._pseudo = {_device(place) for place in ("/proc", "/sys")} - {_device("/"), None}
 
-    def __del__(self) -> None:
-        for descriptor in self._descriptors.values():
-            os.close(descriptor)
+    def close(self) -> None:
+        """Give the roots' descriptors back; a later use opens them again."""
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
+
+    __del__ = close
 
     # --- the protocol --------------------------------------------------------------------------------------------
 
-    def scan(self, path: str, *, recursive: bool, hidden: bool) -> Iterator[FileEntry]:
+    def scan(self, path: str, *, recursive: bool, hidden: bool) -> Generator[FileEntry]:
         """Entries below the folder `path`, folders before their contents, names in byte order.
 
         Raises:
@@ -233,7 +236,7 @@ class RootedFiles:
 
     def _walk(
         self, top: int, listed: list[os.DirEntry[str]], absolute: str, *, recursive: bool, hidden: bool
-    ) -> Iterator[FileEntry]:
+    ) -> Generator[FileEntry]:
         stack: list[tuple[int, str, Iterator[os.DirEntry[str]]]] = [(top, absolute, iter(listed))]
         try:
             while stack:

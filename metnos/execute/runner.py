@@ -153,10 +153,13 @@ class Runners:
     def _call(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
         assert prepared.call is not None
         args = command.args
+        context = HereContext(command, grant, self._progress)
         try:
-            returned = prepared.call(args, HereContext(command, grant, self._progress))
+            returned = prepared.call(args, context)
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
             return self._border.raised(fault, args)
+        finally:
+            context.close()
         return self._border.receive(returned, prepared, args)
 
     async def _on_loop(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
@@ -192,6 +195,7 @@ class Runners:
             return self._border.raised(fault, command.args)
         finally:
             del self._running[key]
+            context.close()
         return self._border.receive(returned, prepared, command.args)
 
     async def _in_thread(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:

@@ -93,6 +93,8 @@ def main() -> None:
         _limit_memory(None)
         _send(pipe, wire.LAST_RESULT if spent else wire.RESULT, result)
         if spent:
+            # The parent ends this process and its children together, which it can only find while this one lives.
+            os.read(source, 1)
             return
 
 
@@ -125,8 +127,9 @@ def _run(request: wire.Request, pipe: int, loaded: dict[str, Any]) -> Result:
         loaded[request.digest] = run
     if isinstance(run, CodeFault):
         return Result.failed("internal", "executor-broken", run.message)
+    context = WorkerContext(request, pipe)
     try:
-        returned = run(request.args, WorkerContext(request, pipe))
+        returned = run(request.args, context)
         if not isinstance(returned, Result):
             returned = Result(data=returned)
         return msgspec.structs.replace(returned, data=settle(returned.data))
@@ -136,6 +139,8 @@ def _run(request: wire.Request, pipe: int, loaded: dict[str, Any]) -> Result:
         return Result.failed("data", fault.code, fault.message, where=fault.where)
     except BaseException as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
         return Result(ok=False, error=failure_of(fault))
+    finally:
+        context.files.close()
 
 
 def _encoded(result: Result, output_bytes: int) -> bytes:

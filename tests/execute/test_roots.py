@@ -236,7 +236,9 @@ def test_descriptors_are_given_back(top: Path) -> None:
     for opener in (beneath.by_openat2, beneath.by_components):
         found = files(top, opener)
         assert names(found)
-        next(iter(found.scan(".", recursive=True, hidden=False)))
+        scanning = found.scan(".", recursive=True, hidden=False)
+        next(scanning)
+        scanning.close()
         for path in ("a.txt", "sub/deep/c.txt", "nowhere", "sub/nowhere/x", "sub"):
             with suppress(FilesError):
                 found.read(path, limit=1)
@@ -244,7 +246,7 @@ def test_descriptors_are_given_back(top: Path) -> None:
         found.write("new/x", b"2", overwrite=True)
         (top / "new" / "x").unlink()
         (top / "new").rmdir()
-        del found
+        found.close()
     assert len(os.listdir("/proc/self/fd")) == before
 
 

@@ -214,8 +214,14 @@ def test_memory_is_limited_and_the_parent_lives(world: World) -> None:
     assert world.once(name, {"mb": 10}).data == 10 * 1024 * 1024
 
 
-def test_processes_left_behind_are_ended(world: World) -> None:
-    name = world.executor("import os, signal\ndef run(a, c):\n    pid = os.fork()\n    if pid == 0:\n        os.setsid()\n        signal.pause()\n"
+@pytest.mark.parametrize("start", [
+    "    pid = os.fork()\n    if pid == 0:\n        os.setsid()\n        signal.pause()\n",
+    "    pid = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'], start_new_session=True).pid\n",
+    ("    pid = int(subprocess.check_output([sys.executable, '-c', 'import os, signal; p = os.fork()\\nif p: print(p, flush=True)\\n"
+    "else: os.close(1); os.setsid(); signal.pause()'], start_new_session=True))\n"),
+])
+def test_processes_left_behind_are_ended(world: World, start: str) -> None:
+    name = world.executor(f"import os, signal, subprocess, sys\ndef run(a, c):\n{start}"
                           "    return {'child': pid, 'worker': os.getpid()}\n")
     outcome = world.once(name)
     assert outcome.status == "finished"
