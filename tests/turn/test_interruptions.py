@@ -297,3 +297,11 @@ def test_another_version_of_what_the_turn_needs_is_refused_by_name(name: str, re
     assert play.machine.state.at == at
     play.send(i.TurnResumed(versions={name: recorded, "another@1": "sha256:x"}))
     play.done("1.1")
+
+
+def test_the_strongest_verdict_wins_whichever_comes_first() -> None:
+    play = writing("write", step("noop", {"x": 1}))
+    play.fail("1.1", "crashed")
+    play.send(i.Cancelled())
+    play.send(i.StepStopped(step="1.2"))
+    assert (play.ended.outcome, play.ended.detail) == ("effect_unknown", "1.1")
