@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from metnos.execute.faults import failure_of
+from metnos.execute.faults import VaultFault, failure_of
 from metnos.execute.outcome import StepOutcome, failed
 from metnos.execute.strict import MAX_DEPTH, NotJSON, require_depth, settle
-from metnos.execute.vault import VaultFault
 from metnos.plan.jsondata import JSONFault, canonical, digest_bytes
 from metnos.sdk import SDK_VERSION, Effect, Failure, Result
 

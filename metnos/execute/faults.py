@@ -6,11 +6,27 @@ Imports only the SDK, for a worker loads it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from metnos.sdk import Failure, FilesError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class SecretRefused(Exception):
     """A sealed handle was to be opened in an argument that the contract does not name, or it is unknown here."""
+
+
+class VaultFault(Exception):
+    """The key cannot be used, or a stored secret does not open; `code` is stable, `path` the place."""
+
+    def __init__(self, code: str, path: Path, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.path = path
+        self.message = message
+        self.hint = hint
 
 
 def failure_of(fault: BaseException) -> Failure:

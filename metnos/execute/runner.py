@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.execute.border import Border
 from metnos.execute.code import CodeFault
+from metnos.execute.faults import VaultFault
 from metnos.execute.grant import Grant
 from metnos.execute.here import HereContext
 from metnos.execute.outcome import STOPPED, StepOutcome, failed
@@ -229,7 +230,6 @@ class Runners:
 
         from metnos.execute.border import unsealable
         from metnos.execute.stops import Stop
-        from metnos.execute.vault import VaultFault
         from metnos.execute.workers import request_for
 
         sealer = self._sealer

@@ -14,19 +14,10 @@ import secrets
 from pathlib import Path
 from typing import Protocol
 
+from metnos.execute.faults import VaultFault
+
 _FORMAT = b"\x01"
 _NONCE = 12
-
-
-class VaultFault(Exception):
-    """The key cannot be used, or a stored secret does not open; `code` is stable, `path` the place."""
-
-    def __init__(self, code: str, path: Path, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-        self.path = path
-        self.message = message
-        self.hint = hint
 
 
 class Vault(Protocol):

@@ -350,3 +350,30 @@ def test_stand_ins_and_their_absence() -> None:
         outcome = asyncio.run(runners.run(command, contract, Grant()))
         assert outcome.status == expected
     assert error_of(outcome) == ("unavailable", "no-runner")
+
+
+def test_registered_functions_run_as_the_catalog_gives_them() -> None:
+    from metnos.contracts.catalog import Catalog
+    from metnos.contracts.functions import executor
+    from metnos.turn.commands import StartStep
+
+    @executor(version="1.0.0", effect="read")
+    def double(n: int) -> dict[str, int]:
+        """Twice."""
+        return {"n": 2 * n}
+
+    @executor(version="1.0.0", effect="read")
+    async def later(n: int, ctx: Any) -> list[Any]:
+        """Later."""
+        return [n, ctx.operation]
+
+    catalog = Catalog(functions=[double, later])
+    runners = Runners(catalog)
+    outcomes: list[Any] = []
+    for name in ("double", "later"):
+        contract = catalog.get(name)
+        assert contract is not None
+        command = StartStep(step="1.1", operation="op", executor=contract.reference, args={"n": 21}, digest="",
+                            effect="read", placement="host", timeout_s=5)
+        outcomes.append(asyncio.run(runners.run(command, contract, Grant())).data)
+    assert outcomes == [{"n": 42}, [21, "op"]]

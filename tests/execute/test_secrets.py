@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from metnos.execute.faults import VaultFault
 from metnos.execute.runner import Runners
 from metnos.execute.secrets import Sealer, recogniser
-from metnos.execute.vault import FileVault, MemoryVault, VaultFault
+from metnos.execute.vault import FileVault, MemoryVault
 from metnos.plan.jsondata import canonical
 from metnos.sdk import Effect, Result
 from metnos.values.sealed import find_handles, handle
