@@ -132,8 +132,15 @@ class Simulation:
     """
 
     def __init__(
-        self, rules: Rules, opened: i.TurnOpened, world: World, *, seed: int = 0, faults: Faults | None = None,
-        script: Script | None = None, limit: int = 20_000,
+        self,
+        rules: Rules,
+        opened: i.TurnOpened,
+        world: World,
+        *,
+        seed: int = 0,
+        faults: Faults | None = None,
+        script: Script | None = None,
+        limit: int = 20_000,
     ) -> None:
         self._rules = rules
         self._world = world
@@ -166,7 +173,10 @@ class Simulation:
             if self._close is not None or not self._step():
                 self._replay(self._log)
                 return Run(
-                    machine=self._machine, events=tuple(self._events), log=tuple(self._log), close=self._close,
+                    machine=self._machine,
+                    events=tuple(self._events),
+                    log=tuple(self._log),
+                    close=self._close,
                     crashes=self._crashes,
                 )
         raise Broken(f"no end after {self._limit} events")
@@ -377,6 +387,13 @@ def _picture(machine: Machine) -> tuple[object, ...]:
     """What can be seen of a machine from outside."""
     state = machine.state
     return (
-        state.phase, state.at, state.outcome, tuple(state.open), tuple(state.approvals), tuple(state.calls),
-        tuple((run.key, run.state, run.left, run.missing, tuple(call.state for call in run.calls)) for run in state.steps),
+        state.phase,
+        state.at,
+        state.outcome,
+        tuple(state.open),
+        tuple(state.approvals),
+        tuple(state.calls),
+        tuple(
+            (run.key, run.state, run.left, run.missing, tuple(call.state for call in run.calls)) for run in state.steps
+        ),
     )

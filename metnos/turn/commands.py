@@ -118,6 +118,17 @@ class Close(Command, frozen=True, tag="close"):
 
 
 AnyCommand: TypeAlias = (
-    LookUpPlan | Propose | ResolveFiller | AskApproval | OpenDialog | StartStep | StopStep
-    | ProbeEffect | Judge | SetTimer | Compose | Learn | Close
+    LookUpPlan
+    | Propose
+    | ResolveFiller
+    | AskApproval
+    | OpenDialog
+    | StartStep
+    | StopStep
+    | ProbeEffect
+    | Judge
+    | SetTimer
+    | Compose
+    | Learn
+    | Close
 )

@@ -115,13 +115,26 @@ def forecast(turn: TurnState, step: CheckedStep) -> Verdict:
 
 
 def _question(
-    turn: TurnState, step: CheckedStep, effect: EffectClass, targets: tuple[str, ...], count: int,
-    untrusted: tuple[tuple[str, str], ...], *, forecast: bool = False,
+    turn: TurnState,
+    step: CheckedStep,
+    effect: EffectClass,
+    targets: tuple[str, ...],
+    count: int,
+    untrusted: tuple[tuple[str, str], ...],
+    *,
+    forecast: bool = False,
 ) -> Question:
     opened = turn.opened
     return Question(
-        owner=opened.owner, channel=opened.channel, executor=step.contract.reference, origin=step.contract.origin,
-        effect=effect, targets=targets, count=count, untrusted=untrusted, assume_yes=opened.assume_yes,
+        owner=opened.owner,
+        channel=opened.channel,
+        executor=step.contract.reference,
+        origin=step.contract.origin,
+        effect=effect,
+        targets=targets,
+        count=count,
+        untrusted=untrusted,
+        assume_yes=opened.assume_yes,
         forecast=forecast,
     )
 
@@ -163,8 +176,14 @@ def _ask(turn: TurnState, calls: list[Call], verdict: AskUser) -> None:
         action=worst([call.effect for call in calls]),
         reason=verdict.reason,
         digest=approval_hash(
-            owner=turn.opened.owner, turn=turn.opened.turn, plan_digest=turn.plan.checked.digest, step=step,
-            arguments=digest, targets=targets, count=len(calls), executor=contract.reference,
+            owner=turn.opened.owner,
+            turn=turn.opened.turn,
+            plan_digest=turn.plan.checked.digest,
+            step=step,
+            arguments=digest,
+            targets=targets,
+            count=len(calls),
+            executor=contract.reference,
             policy=turn.rules.policy_digest,
         ),
         targets=targets,

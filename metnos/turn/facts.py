@@ -10,12 +10,32 @@ from metnos.plan.diagnostics import Diagnostic
 from metnos.policy.model import Verdict
 
 Outcome = Literal[
-    "effect_unknown", "cancelled", "budget_hit", "policy_denied", "user_aborted", "tool_hallucination",
-    "plan_rejected", "not_understood", "timeout_steps", "error", "partial", "success",
+    "effect_unknown",
+    "cancelled",
+    "budget_hit",
+    "policy_denied",
+    "user_aborted",
+    "tool_hallucination",
+    "plan_rejected",
+    "not_understood",
+    "timeout_steps",
+    "error",
+    "partial",
+    "success",
 ]
 OUTCOMES: tuple[Outcome, ...] = (
-    "effect_unknown", "cancelled", "budget_hit", "policy_denied", "user_aborted", "tool_hallucination",
-    "plan_rejected", "not_understood", "timeout_steps", "error", "partial", "success",
+    "effect_unknown",
+    "cancelled",
+    "budget_hit",
+    "policy_denied",
+    "user_aborted",
+    "tool_hallucination",
+    "plan_rejected",
+    "not_understood",
+    "timeout_steps",
+    "error",
+    "partial",
+    "success",
 )
 """In order of precedence."""
 

@@ -192,8 +192,26 @@ class CommandFailed(Input, frozen=True, tag="command_failed"):
 
 
 AnyInput: TypeAlias = (
-    TurnOpened | PlanFound | PlanMissed | PlanProposed | FillerResolved
-    | StepStarted | StepFinished | StepFailed | StepStopped | EffectProbed
-    | ApprovalGiven | ApprovalRefused | ApprovalExpired | DialogAnswered | DialogExpired
-    | Judged | TimerFired | AnswerComposed | Learned | Cancelled | TurnResumed | CommandFailed
+    TurnOpened
+    | PlanFound
+    | PlanMissed
+    | PlanProposed
+    | FillerResolved
+    | StepStarted
+    | StepFinished
+    | StepFailed
+    | StepStopped
+    | EffectProbed
+    | ApprovalGiven
+    | ApprovalRefused
+    | ApprovalExpired
+    | DialogAnswered
+    | DialogExpired
+    | Judged
+    | TimerFired
+    | AnswerComposed
+    | Learned
+    | Cancelled
+    | TurnResumed
+    | CommandFailed
 )

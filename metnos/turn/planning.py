@@ -91,14 +91,24 @@ def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = Non
     turn.proposals += 1
     turn.purpose = purpose
     turn.phase = "proposing"
-    ask(turn, Propose(
-        request=turn.opened.request or "", language=language_of(turn), purpose=purpose,
-        diagnostics=turn.rejected if purpose == "repair" else (), plan=plan,
-    ))
+    ask(
+        turn,
+        Propose(
+            request=turn.opened.request or "",
+            language=language_of(turn),
+            purpose=purpose,
+            diagnostics=turn.rejected if purpose == "repair" else (),
+            plan=plan,
+        ),
+    )
 
 
 def consider(
-    turn: TurnState, brought: Brought, plan: dict[str, Any], source: str, entry: str = "",
+    turn: TurnState,
+    brought: Brought,
+    plan: dict[str, Any],
+    source: str,
+    entry: str = "",
     origins: dict[str, str] | None = None,
 ) -> None:
     """Judge a candidate plan and go on with it, or with what its rejection means."""
@@ -130,7 +140,12 @@ def consider(
 
 def _source(source: str) -> PlanSource:
     known: dict[str, PlanSource] = {
-        "author": "author", "host": "host", "template": "template", "cache": "cache", "model": "model", "user": "user",
+        "author": "author",
+        "host": "host",
+        "template": "template",
+        "cache": "cache",
+        "model": "model",
+        "user": "user",
     }
     return known.get(source, "model")
 
@@ -164,7 +179,12 @@ def result_schema(contract: Any, *, lifted: bool) -> dict[str, object]:
 
 
 def _reject(
-    turn: TurnState, brought: Brought, plan: dict[str, Any], by: str, diagnostics: tuple[Diagnostic, ...], *,
+    turn: TurnState,
+    brought: Brought,
+    plan: dict[str, Any],
+    by: str,
+    diagnostics: tuple[Diagnostic, ...],
+    *,
     final: bool = False,
 ) -> None:
     turn.facts.append(PlanRejected(plan=turn.candidates, by=by, diagnostics=diagnostics))
@@ -212,9 +232,9 @@ def _accept(turn: TurnState, checked: Checked, written: dict[str, Any], source: 
     plan = PlanRun(number, checked, source, entry, body)
     contracts = {step.contract.reference: step.contract.digest for step in checked.steps}
     executors = {name: contracts[name] for name in sorted(contracts)}
-    turn.facts.append(PlanAccepted(
-        plan=number, digest=checked.digest, executors=executors, body={} if body == written else body
-    ))
+    turn.facts.append(
+        PlanAccepted(plan=number, digest=checked.digest, executors=executors, body={} if body == written else body)
+    )
     turn.plans.append(plan)
     turn.plan = plan
     denied = _forecast_all(turn, plan)

@@ -33,8 +33,25 @@ class Call:
     """One `StartStep`, from resolved arguments to its end."""
 
     __slots__ = (
-        "announced", "args", "began", "claims", "digest", "effect", "effects", "error", "item", "item_value", "key",
-        "operation", "result", "run", "sources", "start", "state", "targets", "value",
+        "announced",
+        "args",
+        "began",
+        "claims",
+        "digest",
+        "effect",
+        "effects",
+        "error",
+        "item",
+        "item_value",
+        "key",
+        "operation",
+        "result",
+        "run",
+        "sources",
+        "start",
+        "state",
+        "targets",
+        "value",
     )
 
     def __init__(self, run: StepRun, item: int, key: str, item_value: Value | None) -> None:
@@ -73,8 +90,22 @@ class StepRun:
     """One step of the accepted plan, on its way."""
 
     __slots__ = (
-        "calls", "dependents", "error", "fillers", "key", "left", "left_out", "lifted", "missing", "number", "reason", "reference", "sources",
-        "state", "step", "value",
+        "calls",
+        "dependents",
+        "error",
+        "fillers",
+        "key",
+        "left",
+        "left_out",
+        "lifted",
+        "missing",
+        "number",
+        "reason",
+        "reference",
+        "sources",
+        "state",
+        "step",
+        "value",
     )
 
     def __init__(self, key: str, step: CheckedStep) -> None:

@@ -181,8 +181,14 @@ def launch(turn: TurnState, call: Call) -> None:
         turn.opened.turn, turn.plan.checked.digest, run.key, call.item, reference, call.digest
     )
     call.start = StartStep(
-        step=call.key, operation=call.operation, executor=reference, args=call.args, digest=call.digest,
-        effect=call.effect, placement=contract.placement, timeout_s=contract.limits.timeout_s,
+        step=call.key,
+        operation=call.operation,
+        executor=reference,
+        args=call.args,
+        digest=call.digest,
+        effect=call.effect,
+        placement=contract.placement,
+        timeout_s=contract.limits.timeout_s,
         idempotent=contract.idempotent,
     )
     start_again(turn, call)
@@ -322,4 +328,3 @@ def give_up(turn: TurnState, call: Call) -> None:
 def is_doubtful(call: Call) -> bool:
     """Whether a broken-off `call` leaves it open what happened outside."""
     return call.began and call.effect != "read" and not call.run.step.contract.idempotent
-

@@ -53,9 +53,28 @@ NOTHING: Final = Reaction()
 HANDLERS: Final[dict[str, Callable[[TurnState, Any], None]]] = {
     handler.__name__: handler
     for handler in (
-        turn_opened, plan_found, plan_missed, plan_proposed, filler_resolved, step_started, step_finished, step_failed,
-        step_stopped, effect_probed, approval_given, approval_refused, approval_expired, dialog_answered,
-        dialog_expired, judged, timer_fired, answer_composed, learned, cancelled, turn_resumed, command_failed,
+        turn_opened,
+        plan_found,
+        plan_missed,
+        plan_proposed,
+        filler_resolved,
+        step_started,
+        step_finished,
+        step_failed,
+        step_stopped,
+        effect_probed,
+        approval_given,
+        approval_refused,
+        approval_expired,
+        dialog_answered,
+        dialog_expired,
+        judged,
+        timer_fired,
+        answer_composed,
+        learned,
+        cancelled,
+        turn_resumed,
+        command_failed,
     )
 }
 """Handler of each row of the table, by name."""

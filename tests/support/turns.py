@@ -26,7 +26,9 @@ NOW = "2026-11-30T12:00:00+01:00"
 STRING = {"type": "string"}
 PATH = (Resource(kind="root", arg="path"),)
 FILE = {
-    "type": "object", "properties": {"path": STRING, "size": {"type": "integer"}}, "required": ["path", "size"],
+    "type": "object",
+    "properties": {"path": STRING, "size": {"type": "integer"}},
+    "required": ["path", "size"],
     "additionalProperties": False,
 }
 
@@ -43,48 +45,92 @@ def effects(*classes: EffectClass) -> tuple[EffectRule, ...]:
 def writer(name: str, effect: EffectClass, **fields: Any) -> Contract:
     """An executor that changes one file."""
     return Contract(
-        name=name, version="1", effects=effects(effect), targets=("path",), resources=PATH,
+        name=name,
+        version="1",
+        effects=effects(effect),
+        targets=("path",),
+        resources=PATH,
         args=object_of({"path": STRING, "content": {}}, "path"),
-        result=object_of({"path": STRING, "content": {}}, "path", "content"), digest=f"sha256:{name}", **fields,
+        result=object_of({"path": STRING, "content": {}}, "path", "content"),
+        digest=f"sha256:{name}",
+        **fields,
     )
 
 
 TEXT = object_of({"path": STRING, "text": STRING}, "path", "text")
 CONTRACTS = (
     Contract(
-        name="noop", version="1", placement="inline", effects=effects("read"), resources=(), digest="sha256:noop",
-        args=object_of({"x": {}}), result=object_of({"v": {}}, "v"),
+        name="noop",
+        version="1",
+        placement="inline",
+        effects=effects("read"),
+        resources=(),
+        digest="sha256:noop",
+        args=object_of({"x": {}}),
+        result=object_of({"v": {}}, "v"),
     ),
     Contract(
-        name="loose", version="1", placement="inline", effects=effects("read"), resources=(), digest="sha256:loose",
-        args=object_of({"x": {}}), result={"type": "object"}, lenient=True, origin="foreign",
+        name="loose",
+        version="1",
+        placement="inline",
+        effects=effects("read"),
+        resources=(),
+        digest="sha256:loose",
+        args=object_of({"x": {}}),
+        result={"type": "object"},
+        lenient=True,
+        origin="foreign",
         produces=Produces(kind="row", field="rows"),
     ),
     Contract(
-        name="join", version="1", placement="inline", effects=effects("read"), resources=(), digest="sha256:join",
-        args=object_of({"parts": {"type": "array"}}, "parts"), result=object_of({"v": {}}, "v"),
+        name="join",
+        version="1",
+        placement="inline",
+        effects=effects("read"),
+        resources=(),
+        digest="sha256:join",
+        args=object_of({"parts": {"type": "array"}}, "parts"),
+        result=object_of({"v": {}}, "v"),
     ),
     Contract(
-        name="list", version="1", effects=effects("read"), resources=PATH, digest="sha256:list",
+        name="list",
+        version="1",
+        effects=effects("read"),
+        resources=PATH,
+        digest="sha256:list",
         args=object_of({"path": {"type": "string", "default": "."}}),
         result=object_of({"entries": {"type": "array", "items": FILE}}, "entries"),
         produces=Produces(kind="file", field="entries"),
     ),
     Contract(
-        name="read", version="1", effects=effects("read"), resources=PATH, digest="sha256:read",
-        args=object_of({"path": {"type": ["string", "object"]}}, "path"), result=TEXT,
+        name="read",
+        version="1",
+        effects=effects("read"),
+        resources=PATH,
+        digest="sha256:read",
+        args=object_of({"path": {"type": ["string", "object"]}}, "path"),
+        result=TEXT,
         consumes=Consumes(into="path", kinds=("file",), many=False),
         produces=Produces(kind="text", field="text", many=False),
     ),
     Contract(
-        name="peek", version="1", effects=effects("read"), resources=None, digest="sha256:peek",
-        args=object_of({"x": {}}), result=object_of({"v": {}}, "v"),
+        name="peek",
+        version="1",
+        effects=effects("read"),
+        resources=None,
+        digest="sha256:peek",
+        args=object_of({"x": {}}),
+        result=object_of({"v": {}}, "v"),
     ),
     writer("write", "change"),
     writer("save", "change", idempotent=True),
     writer("put", "change", probe=True),
     Contract(
-        name="make", version="1", targets=("path",), resources=PATH, digest="sha256:make",
+        name="make",
+        version="1",
+        targets=("path",),
+        resources=PATH,
+        digest="sha256:make",
         effects=(EffectRule(effect="change", when={"overwrite": True}), EffectRule(effect="create")),
         args=object_of({"path": STRING, "overwrite": {"type": "boolean", "default": False}}, "path"),
         result=object_of({"path": STRING}, "path"),
@@ -123,14 +169,22 @@ def understand(text: str, language: str | None) -> Request:
 def rules(**changed: Any) -> Rules:
     """Real validator and policy, no guards."""
     fields: dict[str, Any] = {
-        "normalise": understand, "validate": VALIDATOR, "guard": no_guard, "policy": decide, "policy_digest": "sha256:p",
+        "normalise": understand,
+        "validate": VALIDATOR,
+        "guard": no_guard,
+        "policy": decide,
+        "policy_digest": "sha256:p",
     }
     return Rules(**(fields | changed))
 
 
 def opened(plan: dict[str, Any] | None = None, **changed: Any) -> i.TurnOpened:
     fields: dict[str, Any] = {
-        "turn": "t1", "now": NOW, "folder": FOLDER, "mode": "run" if plan is not None else "ask", "plan": plan,
+        "turn": "t1",
+        "now": NOW,
+        "folder": FOLDER,
+        "mode": "run" if plan is not None else "ask",
+        "plan": plan,
     }
     return i.TurnOpened(**(fields | changed))
 

@@ -22,17 +22,36 @@ def root(arg: str | None = "path", value: str | None = None) -> Resource:
     return Resource(kind="root", arg=arg, value=value)
 
 
-@pytest.mark.parametrize(("path", "found"), [
-    ("a/b", "/home/a/b"), ("./a/../b", "/home/b"), (".", "/home"), ("/x//y/", "/x/y"), ("../../..", "/"), ("//x", "/x"),
-])
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a/b", "/home/a/b"),
+        ("./a/../b", "/home/b"),
+        (".", "/home"),
+        ("/x//y/", "/x/y"),
+        ("../../..", "/"),
+        ("//x", "/x"),
+    ],
+)
 def test_paths_are_absolute_and_normalised(path: str, found: str) -> None:
     assert absolute(path, "/home") == found
 
 
-@pytest.mark.parametrize(("value", "found"), [
-    ("a", ["a"]), ({"path": "a"}, ["a"]), (["a", {"path": "b"}], ["a", "b"]), ([], []),
-    ({"path": 1}, None), ({"name": "a"}, None), ([["a"]], None), (["a", 1], None), (7, None), (None, None),
-])
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("a", ["a"]),
+        ({"path": "a"}, ["a"]),
+        (["a", {"path": "b"}], ["a", "b"]),
+        ([], []),
+        ({"path": 1}, None),
+        ({"name": "a"}, None),
+        ([["a"]], None),
+        (["a", 1], None),
+        (7, None),
+        (None, None),
+    ],
+)
 def test_names_in_arguments(value: Any, found: list[str] | None) -> None:
     assert names_in(value) == found
 
@@ -110,7 +129,8 @@ def test_the_board_knows_every_conflict_and_no_other(placed: list[Any], gone: li
         board.remove((number, 0))
     for number, (claimed, effect) in enumerate(placed):
         conflicts = {
-            (other, 0) for other, (held, changes) in enumerate(placed[:number])
+            (other, 0)
+            for other, (held, changes) in enumerate(placed[:number])
             if other not in gone and (effect or changes) and overlap(claimed, held)
         }
         found = board.blocker((number, 0), claimed, effect)

@@ -36,8 +36,15 @@ def test_an_effect_is_asked_about_with_absolute_targets() -> None:
     bound = play.told(f.PolicyDecided)[1]
     assert type(bound.verdict) is AskUser
     assert command.digest == approval_hash(
-        owner="local", turn="t1", plan_digest=play.machine.state.plan.checked.digest, step="1.1",
-        arguments=bound.digest, targets=command.targets, count=1, executor="write@1", policy="sha256:p",
+        owner="local",
+        turn="t1",
+        plan_digest=play.machine.state.plan.checked.digest,
+        step="1.1",
+        arguments=bound.digest,
+        targets=command.targets,
+        count=1,
+        executor="write@1",
+        policy="sha256:p",
     )
 
 
@@ -50,9 +57,13 @@ def test_yes_starts_the_step_once() -> None:
         play.send(i.ApprovalGiven(approval="t1.1.1", digest=play.asked(c.AskApproval)[0].digest))
 
 
-@pytest.mark.parametrize(("fields", "reason"), [
-    ({"digest": "sha256:another"}, "approval-differs"), ({"by": "eve"}, "approval-stranger"),
-])
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"digest": "sha256:another"}, "approval-differs"),
+        ({"by": "eve"}, "approval-stranger"),
+    ],
+)
 def test_an_answer_to_something_else_or_of_somebody_else_answers_nothing(fields: dict[str, str], reason: str) -> None:
     play = Play(opened(WRITE))
     play.approve(**fields)
@@ -64,11 +75,14 @@ def test_an_answer_to_something_else_or_of_somebody_else_answers_nothing(fields:
     assert play.started == ["1.1"]
 
 
-@pytest.mark.parametrize("answer", [
-    i.ApprovalRefused(approval="t1.1.1"),
-    i.ApprovalExpired(approval="t1.1.1"),
-    i.CommandFailed(command="ask_approval", ref="t1.1.1", error=failure()),
-])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        i.ApprovalRefused(approval="t1.1.1"),
+        i.ApprovalExpired(approval="t1.1.1"),
+        i.CommandFailed(command="ask_approval", ref="t1.1.1", error=failure()),
+    ],
+)
 def test_no_and_silence_abort(answer: i.AnyInput) -> None:
     play = Play(opened(WRITE))
     play.send(answer)
@@ -108,8 +122,10 @@ def test_a_binding_denial_stops_new_steps_and_closes_policy_denied() -> None:
     def policy(question: Question) -> Any:
         return Deny("not there") if question.targets else Allow()
 
-    play = Play(opened(plan(step("noop", {"x": 1}), step("noop", {"x": 2}), step("write", {"path": "${step1.v}"}))),
-                rules(policy=policy))
+    play = Play(
+        opened(plan(step("noop", {"x": 1}), step("noop", {"x": 2}), step("write", {"path": "${step1.v}"}))),
+        rules(policy=policy),
+    )
     play.done("1.1", {"v": "a"})
     assert play.skipped == {"1.3": "stopped"}
     play.done("1.2")
@@ -123,8 +139,10 @@ def test_untrusted_values_in_trusted_arguments_are_named_to_policy() -> None:
         questions.append(question)
         return Allow()
 
-    play = Play(opened(plan(step("noop", {"x": 1}), step("trust", {"path": "a", "content": "${step1.v}"}))),
-                rules(policy=policy))
+    play = Play(
+        opened(plan(step("noop", {"x": 1}), step("trust", {"path": "a", "content": "${step1.v}"}))),
+        rules(policy=policy),
+    )
     play.done("1.1", {"v": "x"}, sources=("untrusted:mail", "untrusted:web"))
     assert questions[-1].untrusted == (("content", "untrusted:mail"), ("content", "untrusted:web"))
     each = step("trust", {"path": "a", "content": "${item}"}, for_each="${step1.rows}")
@@ -143,12 +161,20 @@ def test_one_question_shows_the_whole_list_and_each_item_has_its_verdict() -> No
     assert (command.step, command.targets, command.count) == ("1.1", ("/home/ada/a", "/home/ada/b"), 2)
     digests = [fact.digest for fact in play.told(f.PolicyDecided) if not fact.forecast]
     assert command.digest == approval_hash(
-        owner="local", turn="t1", plan_digest=play.machine.state.plan.checked.digest, step="1.1",
-        arguments=items_digest(digests), targets=command.targets, count=2, executor="write@1", policy="sha256:p",
+        owner="local",
+        turn="t1",
+        plan_digest=play.machine.state.plan.checked.digest,
+        step="1.1",
+        arguments=items_digest(digests),
+        targets=command.targets,
+        count=2,
+        executor="write@1",
+        policy="sha256:p",
     )
     play.approve()
     assert [(fact.step, fact.verdict, fact.digest) for fact in play.last.facts] == [
-        ("1.1.1", Allow(), digests[0]), ("1.1.2", Allow(), digests[1]),
+        ("1.1.1", Allow(), digests[0]),
+        ("1.1.2", Allow(), digests[1]),
     ]
     assert play.started == ["1.1.1", "1.1.2"]
 
@@ -156,7 +182,8 @@ def test_one_question_shows_the_whole_list_and_each_item_has_its_verdict() -> No
 def test_where_the_contract_says_so_each_entry_is_asked_about() -> None:
     play = Play(opened(REMOVES))
     assert [(command.step, command.targets) for command in play.asked(c.AskApproval)] == [
-        ("1.1.1", ("/home/ada/a",)), ("1.1.2", ("/home/ada/b",)),
+        ("1.1.1", ("/home/ada/a",)),
+        ("1.1.2", ("/home/ada/b",)),
     ]
     second = play.asked(c.AskApproval)[1]
     play.send(i.ApprovalGiven(approval=second.approval, digest=second.digest))

@@ -128,9 +128,14 @@ def test_a_broken_off_idempotent_effect_has_failed() -> None:
     assert play.close.outcome == "error"
 
 
-@pytest.mark.parametrize(("found", "state", "outcome"), [
-    ("done", "done", "success"), ("absent", "failed", "error"), ("unknown", "unknown", "effect_unknown"),
-])
+@pytest.mark.parametrize(
+    ("found", "state", "outcome"),
+    [
+        ("done", "done", "success"),
+        ("absent", "failed", "error"),
+        ("unknown", "unknown", "effect_unknown"),
+    ],
+)
 def test_a_broken_off_effect_with_a_probe_is_probed(found: Any, state: str, outcome: str) -> None:
     play = writing("put")
     play.fail("1.1", "crashed")
@@ -287,9 +292,13 @@ def test_after_a_failure_only_what_was_running_is_run_again() -> None:
     assert play.asked(c.Compose)[0].outcome == "partial"
 
 
-@pytest.mark.parametrize(("name", "recorded"), [("rules", "sha256:r"), ("policy", "sha256:p"), ("noop@1", "sha256:noop")])
+@pytest.mark.parametrize(
+    ("name", "recorded"), [("rules", "sha256:r"), ("policy", "sha256:p"), ("noop@1", "sha256:noop")]
+)
 def test_another_version_of_what_the_turn_needs_is_refused_by_name(name: str, recorded: str) -> None:
-    play = Play(opened(plan(step("noop", {"x": 1})), versions={"rules": "sha256:r", "policy": "sha256:p", "metnos": "1"}))
+    play = Play(
+        opened(plan(step("noop", {"x": 1})), versions={"rules": "sha256:r", "policy": "sha256:p", "metnos": "1"})
+    )
     at = play.machine.state.at
     with pytest.raises(ResumeRefused, match=name) as caught:
         play.send(i.TurnResumed(at=9, versions={"metnos": "2", name: "sha256:other"}))

@@ -107,7 +107,9 @@ def test_mode_plan_stops_after_the_forecast() -> None:
     play = Play(opened(plan(step("write", {"path": "a"})), mode="plan"))
     assert play.close == c.Close(outcome="success")
     assert play.started == []
-    assert [(fact.step, fact.forecast, type(fact.verdict)) for fact in play.told(f.PolicyDecided)] == [("1.1", True, AskUser)]
+    assert [(fact.step, fact.forecast, type(fact.verdict)) for fact in play.told(f.PolicyDecided)] == [
+        ("1.1", True, AskUser)
+    ]
 
 
 # --- rejected ----------------------------------------------------------------------------------------------------
@@ -142,7 +144,11 @@ def test_a_proposed_plan_is_repaired_once() -> None:
     play = missed()
     play.send(i.PlanProposed(plan=WRONG))
     repair = play.asked(c.Propose)[1]
-    assert (repair.purpose, repair.plan, repair.diagnostics) == ("repair", WRONG, play.told(f.PlanRejected)[0].diagnostics)
+    assert (repair.purpose, repair.plan, repair.diagnostics) == (
+        "repair",
+        WRONG,
+        play.told(f.PlanRejected)[0].diagnostics,
+    )
     play.send(i.PlanProposed(plan=WRONG))
     assert play.close.outcome == "plan_rejected"
     assert len(play.asked(c.Propose)) == 2
@@ -386,7 +392,8 @@ def test_a_continuation_does_not_repeat_a_done_effect() -> None:
     play.done("1.1", {"path": "a", "content": 1})
     play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"answer": "yes"}))
     again = plan(
-        step("write", {"path": "a", "content": 1}), step("noop", {"x": "${step1.path}"}),
+        step("write", {"path": "a", "content": 1}),
+        step("noop", {"x": "${step1.path}"}),
         step("write", {"path": "a", "content": 2}),
         step("write", {"path": "${item}", "content": 1}, for_each=["a", "b"]),
     )

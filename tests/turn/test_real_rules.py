@@ -13,7 +13,8 @@ from tests.support.turns import VALIDATOR, Play, opened, plan, rules, step
 
 def shipped() -> Rules:
     return rules(
-        normalise=understand, guard=lambda checked, context: guard(checked, context, VALIDATOR),
+        normalise=understand,
+        guard=lambda checked, context: guard(checked, context, VALIDATOR),
         policy_digest=policy_digest(),
     )
 

@@ -23,7 +23,9 @@ IDEMPOTENT = frozenset(name for name, contract in BY_REFERENCE.items() if contra
 
 
 @st.composite
-def plans(draw: st.DrawFn, tools: tuple[str, ...] = ("noop", "list", "read", "peek", "write", "save", "put")) -> dict[str, Any]:
+def plans(
+    draw: st.DrawFn, tools: tuple[str, ...] = ("noop", "list", "read", "peek", "write", "save", "put")
+) -> dict[str, Any]:
     """A valid plan over the small outside: chains, fan-out, effects, lifted steps, fallbacks, both ways of failing."""
     steps: list[dict[str, Any]] = []
     for number in range(1, draw(st.integers(1, 8)) + 1):
@@ -37,9 +39,11 @@ def plans(draw: st.DrawFn, tools: tuple[str, ...] = ("noop", "list", "read", "pe
             steps.append(step(tool, {"x": content}))
             continue
         if draw(st.integers(0, 3)) == 0:
-            fields["for_each"] = f"${{step{draw(st.sampled_from(lists))}.entries}}" if lists and draw(st.booleans()) else [
-                {"path": path} for path in draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=3))
-            ]
+            fields["for_each"] = (
+                f"${{step{draw(st.sampled_from(lists))}.entries}}"
+                if lists and draw(st.booleans())
+                else [{"path": path} for path in draw(st.lists(st.sampled_from(PATHS), min_size=1, max_size=3))]
+            )
             path = "${item.path}"
         args = {"path": path} if tool in ("list", "read") else {"path": path, "content": content}
         steps.append(step(tool, args, **fields))
@@ -47,10 +51,17 @@ def plans(draw: st.DrawFn, tools: tuple[str, ...] = ("noop", "list", "read", "pe
     return plan(*steps, end={"tool": "final_answer", "args": {"data": data}})
 
 
-def play(given_plan: dict[str, Any], seed: int, faults: Faults | None = None, failing: Any = None, **script: Any) -> tuple[Run, Files]:
+def play(
+    given_plan: dict[str, Any], seed: int, faults: Faults | None = None, failing: Any = None, **script: Any
+) -> tuple[Run, Files]:
     world = Files(START, failing)
     used = Simulation(
-        rules(policy=lambda question: Allow()), opened(given_plan), world, seed=seed, faults=faults, script=Script(**script)
+        rules(policy=lambda question: Allow()),
+        opened(given_plan),
+        world,
+        seed=seed,
+        faults=faults,
+        script=Script(**script),
     )
     return used.run(), world
 
@@ -86,7 +97,8 @@ def conflict(one: c.StartStep, other: c.StartStep) -> bool:
         return True
     return any(
         a == b or a.startswith(b.rstrip("/") + "/") or b.startswith(a.rstrip("/") + "/")
-        for _, a in mine for _, b in theirs
+        for _, a in mine
+        for _, b in theirs
     )
 
 
@@ -112,15 +124,21 @@ def test_conflicting_steps_never_overlap_and_run_in_the_order_of_the_plan(
         elif event.kind == "reported":
             del running[event.step]
     if not crash:
-        late = [(a.step, b.step) for n, a in enumerate(performed) for b in performed[n + 1 :]
-                if conflict(a, b) and place(a.step) > place(b.step)]
+        late = [
+            (a.step, b.step)
+            for n, a in enumerate(performed)
+            for b in performed[n + 1 :]
+            if conflict(a, b) and place(a.step) > place(b.step)
+        ]
         assert late == []
 
 
 @given(plans(), st.integers(0, 2**32))
 def test_no_effect_starts_twice_after_a_crash_unless_it_is_idempotent(given_plan: dict[str, Any], seed: int) -> None:
     run, world = play(given_plan, seed, Faults(crash=0.15, double=0.1))
-    repeated = {step_key for operation, step_key in world.performed if sum(o == operation for o, _ in world.performed) > 1}
+    repeated = {
+        step_key for operation, step_key in world.performed if sum(o == operation for o, _ in world.performed) > 1
+    }
     by_step = {event.step: event.start for event in run.events if event.start is not None}
     assert all(by_step[key].executor in IDEMPOTENT for key in repeated)
     operations: dict[str, set[str]] = {}
@@ -139,7 +157,12 @@ def test_effects_that_can_be_repeated_or_probed_survive_any_crash(given_plan: di
     assert (run.outcome, world.contents) == ("success", expected)
 
 
-@given(plans(), st.integers(0, 2**32), st.sampled_from(["1.1", "1.2", "1.3", "1.2.1"]), st.sampled_from(["data", "crashed"]))
+@given(
+    plans(),
+    st.integers(0, 2**32),
+    st.sampled_from(["1.1", "1.2", "1.3", "1.2.1"]),
+    st.sampled_from(["data", "crashed"]),
+)
 def test_whatever_fails_or_is_stopped_the_turn_ends_well(
     given_plan: dict[str, Any], seed: int, fails: str, cls: Any
 ) -> None:
@@ -184,13 +207,18 @@ def reachable(state: Any) -> set[str]:
 def test_a_whole_turn_with_look_up_repair_consent_and_dialog(seed: int, approve: bool | None) -> None:
     first = plan(step("no_such_tool"))
     second = plan(
-        step("list"), step("put", {"path": "new", "content": "${FILLER:t}"}),
+        step("list"),
+        step("put", {"path": "new", "content": "${FILLER:t}"}),
         step("remove", {"path": "${item}"}, for_each=["a", "sub/c"]),
-        end={"tool": "ask", "args": {"question": "More?"}}, fillers={"t": {"prompt": "p", "schema": {"type": "string"}}},
+        end={"tool": "ask", "args": {"question": "More?"}},
+        fillers={"t": {"prompt": "p", "schema": {"type": "string"}}},
     )
     third = plan(step("put", {"path": "new", "content": "text"}), step("noop", {"x": "${INPUT:answer}"}))
     script = Script(
-        proposals=(first, second, third), fillers={"t": "text"}, answers={"answer": "yes"}, approve=approve,
+        proposals=(first, second, third),
+        fillers={"t": "text"},
+        answers={"answer": "yes"},
+        approve=approve,
     )
     world = Files(START)
     run = Simulation(
@@ -281,9 +309,14 @@ class Careless(Machine):
 _NOTHING = type(Machine(rules()).receive(opened(request="x")))()
 
 
-@pytest.mark.parametrize(("machine", "message"), [
-    (Hasty, "closed while"), (Doubling, "starts while it runs"), (Careless, "taken twice"),
-])
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        (Hasty, "closed while"),
+        (Doubling, "starts while it runs"),
+        (Careless, "taken twice"),
+    ],
+)
 def test_broken_machines_are_caught(monkeypatch: pytest.MonkeyPatch, machine: type[Machine], message: str) -> None:
     monkeypatch.setattr("metnos.testing.simulation.Machine", machine)
     with pytest.raises(Broken, match=message):

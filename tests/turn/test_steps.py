@@ -50,7 +50,9 @@ def test_what_came_back_is_kept_whole() -> None:
 
 
 def test_operation_ids_differ_by_step_item_and_arguments() -> None:
-    play = Play(opened(plan(step("noop", {"x": 1}), step("noop", {"x": 1}), step("noop", {"x": "${item}"}, for_each=[1, 1]))))
+    play = Play(
+        opened(plan(step("noop", {"x": 1}), step("noop", {"x": 1}), step("noop", {"x": "${item}"}, for_each=[1, 1])))
+    )
     operations = [start.operation for start in play.starts.values()]
     assert len(set(operations)) == 4
     assert Play(opened(plan(step("noop", {"x": 1})), turn="t2")).starts["1.1"].operation not in operations
@@ -58,7 +60,9 @@ def test_operation_ids_differ_by_step_item_and_arguments() -> None:
 
 def test_a_runtime_key_and_an_input_are_resolved() -> None:
     given = {"name": i.VirtualInput(data="x.txt", schema={"type": "string"})}
-    play = Play(opened(plan(step("noop", {"x": ["${RUNTIME:today}", "${RUNTIME:today}", "${INPUT:name}"]})), inputs=given))
+    play = Play(
+        opened(plan(step("noop", {"x": ["${RUNTIME:today}", "${RUNTIME:today}", "${INPUT:name}"]})), inputs=given)
+    )
     assert play.starts["1.1"].args == {"x": ["2026-11-30", "2026-11-30", "x.txt"]}
 
 
@@ -72,7 +76,8 @@ def test_for_each_runs_once_per_entry_and_keeps_the_order_of_the_items() -> None
     for key in ("1.2.3", "1.2.1", "1.2.2"):
         play.done(key, {"v": key})
     assert play.machine.state.steps[1].value.data == {
-        "entries": [{"v": "1.2.1"}, {"v": "1.2.2"}, {"v": "1.2.3"}], "count": 3,
+        "entries": [{"v": "1.2.1"}, {"v": "1.2.2"}, {"v": "1.2.3"}],
+        "count": 3,
     }
 
 
@@ -80,7 +85,9 @@ def test_a_single_entry_consumer_is_lifted_and_collections_are_joined() -> None:
     play = Play(opened(plan(step("list"), step("read", {"from_step": 1}))))
     play.done("1.1", ENTRIES)
     assert [play.starts[key].args["path"]["path"] for key in play.started[1:]] == ["a", "b", "c"]
-    play = Play(opened(plan(step("list", {"path": "${item}"}, for_each=["x", "y"]), step("noop", {"x": "${step1.entries}"}))))
+    play = Play(
+        opened(plan(step("list", {"path": "${item}"}, for_each=["x", "y"]), step("noop", {"x": "${step1.entries}"})))
+    )
     play.done("1.1.1", {"entries": [{"path": "a", "size": 1}]})
     play.done("1.1.2", ENTRIES)
     assert play.starts["1.2"].args["x"] == [{"path": "a", "size": 1}, *ENTRIES["entries"]]
@@ -173,30 +180,46 @@ def test_when_runs_one_branch_and_a_skip_is_no_failure(entries: list[object], ra
 
 
 def test_a_step_skipped_by_when_counts_as_empty() -> None:
-    play = Play(opened(plan(
-        step("list"), step("list", {"path": "b"}, when={"nonempty": 1}), step("noop", {"x": 3}, when={"empty": 2}),
-    )))
+    play = Play(
+        opened(
+            plan(
+                step("list"),
+                step("list", {"path": "b"}, when={"nonempty": 1}),
+                step("noop", {"x": 3}, when={"empty": 2}),
+            )
+        )
+    )
     play.done("1.1", {"entries": []})
     assert play.skipped == {"1.2": "when"}
     assert play.started == ["1.1", "1.3"]
 
 
 def test_a_skipped_step_is_replaced_by_the_fallback() -> None:
-    play = Play(opened(plan(
-        step("list"), step("noop", {"x": 1}, when={"nonempty": 1}), step("noop", {"x": '${step2.v ?? "none"}'}),
-    )))
+    play = Play(
+        opened(
+            plan(
+                step("list"),
+                step("noop", {"x": 1}, when={"nonempty": 1}),
+                step("noop", {"x": '${step2.v ?? "none"}'}),
+            )
+        )
+    )
     play.done("1.1", {"entries": []})
     assert play.starts["1.3"].args == {"x": "none"}
 
 
 def test_what_needs_a_failed_step_is_blocked_and_fallbacks_are_used() -> None:
-    play = Play(opened(plan(
-        step("list", on_error="continue"),
-        step("loose", {"x": "${step1.entries}"}),
-        step("noop", {"x": "${step2.rows}"}),
-        step("noop", {"x": "${step1.entries ?? 0}"}),
-        step("noop", {"x": 5}, when={"nonempty": 2}),
-    )))
+    play = Play(
+        opened(
+            plan(
+                step("list", on_error="continue"),
+                step("loose", {"x": "${step1.entries}"}),
+                step("noop", {"x": "${step2.rows}"}),
+                step("noop", {"x": "${step1.entries ?? 0}"}),
+                step("noop", {"x": 5}, when={"nonempty": 2}),
+            )
+        )
+    )
     play.fail("1.1")
     assert play.skipped == {"1.2": "blocked_by 1.1", "1.3": "blocked_by 1.2", "1.5": "blocked_by 1.2"}
     assert play.starts["1.4"].args == {"x": 0}
@@ -280,12 +303,16 @@ def test_an_answer_that_cannot_be_resolved_is_composed_as_partial() -> None:
 
 
 def test_only_results_that_nothing_consumed_are_shown() -> None:
-    play = Play(opened(plan(
-        step("list"),
-        step("noop", {"x": 1}, when={"nonempty": 1}),
-        step("noop", {"x": '${step2.v ?? "-"}'}),
-        step("noop", {"x": "${step1.entries}"}, when={"empty": 1}),
-    )))
+    play = Play(
+        opened(
+            plan(
+                step("list"),
+                step("noop", {"x": 1}, when={"nonempty": 1}),
+                step("noop", {"x": '${step2.v ?? "-"}'}),
+                step("noop", {"x": "${step1.entries}"}, when={"empty": 1}),
+            )
+        )
+    )
     play.done("1.1", {"entries": [{"path": "a", "size": 1}]})
     play.done("1.2")
     play.done("1.3")
