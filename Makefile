@@ -85,7 +85,7 @@ check: ## style, types, rooms, sizes, documents, manifests: every fault in one p
 
 .PHONY: lint
 lint: .venv/.dev
-	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet . \
+	@$(BIN)/ruff check --quiet .; style=$$?; $(BIN)/ruff format --check --quiet . && [ $$style = 0 ] \
 		|| { echo "make format mends most of this" >&2; exit 1; }
 
 .PHONY: types
