@@ -16,7 +16,12 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from metnos.contracts.model import Contract
     from metnos.drivers.parts import Parts
+    from metnos.execute.outcome import StepOutcome
+
+PROBED = "find_files"
+"""The executor that a worker is tried with: it only looks."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,25 +92,69 @@ def _catalog(parts: Parts) -> Iterator[Finding]:
         found=f"{len(catalog.names())} tools admitted" + (f", refused: {refused}" if refused else ""),
         hint=f"no signed catalog in {parts.settings.catalog}: run `make install` in a checkout, or reinstall",
     )
-    plans = len(parts.library)
-    yield Finding(name="plans", ok=plans > 0, found=f"{plans} signed templates", hint="reinstall")
+    library = parts.library
+    plans = len(library.ids)
+    bad = "; ".join(f"{name}: {why}" for name, why in library.refused.items())
+    yield Finding(
+        name="plans",
+        ok=plans > 0 and not bad,
+        found=f"{plans} signed templates" + (f", refused: {bad}" if bad else ""),
+        hint="reinstall, or run `make install` in a checkout",
+    )
 
 
 def _files(_parts: Parts) -> Iterator[Finding]:
-    from metnos.execute.roots import opening_method
+    from metnos.execute import beneath
 
-    method = opening_method()
+    by_kernel = beneath.best() is beneath.by_openat2
     yield Finding(
         name="files",
         ok=True,
-        found=f"opened by {method}",
-        hint="openat2 is missing here; the slower fallback refuses the same escapes",
+        found="opened by openat2" if by_kernel else "opened component by component: openat2 is missing here",
     )
 
 
 def _workers(parts: Parts) -> Iterator[Finding]:
-    took = parts.runners.try_worker()
-    yield Finding(name="workers", ok=True, found=f"a worker starts in {took * 1000:.0f} ms")
+    """One real step in a real worker: list an empty folder."""
+    from tempfile import TemporaryDirectory
+    from time import monotonic
+
+    contract = parts.catalog.get(PROBED)
+    if contract is None:
+        return
+    started = monotonic()
+    with TemporaryDirectory() as folder:
+        outcome = _run_probe(parts, contract, folder)
+    took = f"{(monotonic() - started) * 1000:.0f} ms"
+    error = "" if outcome.error is None else f"{outcome.error.code}: {outcome.error.message}"
+    yield Finding(
+        name="workers",
+        ok=outcome.status == "finished",
+        found=error or f"a worker started and ran {contract.name} in {took}",
+        hint="a worker is a second Python process: look at limits on processes and memory",
+    )
+
+
+def _run_probe(parts: Parts, contract: Contract, folder: str) -> StepOutcome:
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from metnos.execute.grant import Grant
+    from metnos.turn.commands import StartStep
+
+    command = StartStep(
+        step="1.1",
+        operation="doctor",
+        executor=contract.reference,
+        args={"path": folder},
+        digest="",
+        effect="read",
+        placement=contract.placement,
+        timeout_s=contract.limits.timeout_s,
+    )
+    grant = Grant(turn="doctor", folder=folder, roots=(folder,), now="2000-01-01T00:00:00+00:00")
+    with ThreadPoolExecutor(1) as thread:  # a loop of its own, whatever runs in this thread
+        return thread.submit(lambda: asyncio.run(parts.runners.run(command, contract, grant))).result()
 
 
 CHECKS: tuple[Callable[[Parts], Iterator[Finding]], ...] = (

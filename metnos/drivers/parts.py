@@ -5,8 +5,8 @@ Law: `Engine` is the public door, this is what stands behind it. Nothing here kn
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+import threading
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import msgspec
 
@@ -14,6 +14,8 @@ from metnos.drivers import assembly
 from metnos.drivers.ports import Boundary, Clock, Progress, no_boundary, no_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from metnos.cache.templates import TemplateLibrary
     from metnos.context import OwnerContext
     from metnos.contracts.catalog import Catalog
@@ -34,8 +36,34 @@ class EnginePorts(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Boundary = no_boundary
 
 
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """A room that is opened when it is first asked for: once, whichever threads ask."""
+
+    def __init__(self, opening: Callable[[Parts], T]) -> None:
+        self._opening = opening
+        self._name = opening.__name__
+        self.__doc__ = opening.__doc__
+
+    @overload
+    def __get__(self, parts: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, parts: Parts, owner: type) -> T: ...
+    def __get__(self, parts: Parts | None, owner: type) -> Self | T:
+        """The room itself."""
+        if parts is None:
+            return self
+        opened = parts.__dict__  # where the next look-up finds it without asking here
+        with parts.lock:
+            if self._name not in opened:
+                opened[self._name] = self._opening(parts)
+            return opened[self._name]
+
+
 class Parts:
-    """Rooms of one engine, opened lazily, and its ports."""
+    """Rooms of one engine, opened lazily, and its ports. Safe between threads."""
 
     def __init__(
         self,
@@ -56,38 +84,48 @@ class Parts:
         self._contracts = contracts
         self._memory = memory
         self._shipped = shipped
+        self._closed = False
+        self.lock = threading.RLock()
 
-    @cached_property
+    @Once
     def catalog(self) -> Catalog:
         """Every admitted contract, and what was refused and why."""
         return assembly.open_catalog(self.settings, self._executors, self._contracts, shipped=self._shipped)
 
-    @cached_property
+    @Once
     def library(self) -> TemplateLibrary:
         """Publisher-signed templates."""
         return assembly.open_library(self.settings, shipped=self._shipped)
 
-    @cached_property
+    @Once
     def rules(self) -> Rules:
         """Normaliser, validator, guards and policy, with one digest."""
         from metnos.drivers.rules import make_rules
 
         return make_rules(self.catalog)
 
-    @cached_property
+    @Once
     def journal(self) -> Journal:
         """Where turns are recorded."""
+        self._require_open()
         return assembly.open_journal(self.settings, memory=self._memory)
 
-    @cached_property
+    @Once
     def runners(self) -> Runners:
         """Where steps run."""
+        self._require_open()
         return assembly.open_runners(self.settings, self.catalog, memory=self._memory)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("this engine is closed")
 
     def close(self) -> None:
         """Stop workers and close the journal; safe to repeat."""
-        opened = self.__dict__
-        if "runners" in opened:
-            opened.pop("runners").close_now()
-        if "journal" in opened:
-            opened.pop("journal").close()
+        with self.lock:
+            self._closed = True
+            runners, journal = self.__dict__.pop("runners", None), self.__dict__.pop("journal", None)
+        if runners is not None:
+            runners.close_now()
+        if journal is not None:
+            journal.close()
