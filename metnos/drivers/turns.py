@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 from metnos.drivers.compose import compose
-from metnos.drivers.live import LiveTurn, Ports
+from metnos.drivers.live import LiveTurn
 from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
+from metnos.drivers.state import Ports
 from metnos.drivers.views import needs_of, planned_of, result_of
 from metnos.turn.inputs import (
     ApprovalGiven,

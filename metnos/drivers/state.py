@@ -1,0 +1,127 @@
+"""One turn under way, as its driver holds it: the machine, the writer, the ports, and what is open.
+
+Law: `feed` is the one way in: the machine reacts, the log takes input and facts, the commands are queued. What is done
+about a command stands in the files beside this one; nothing here decides.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metnos.drivers.durability import is_intent, must_commit
+from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer, no_boundary, no_progress
+from metnos.policy.model import Allow
+from metnos.sdk import Failure
+from metnos.turn import commands as c
+from metnos.turn import facts as f
+from metnos.turn import inputs as i
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from metnos.cache.model import Match, Miss
+    from metnos.contracts.catalog import Catalog
+    from metnos.contracts.model import Contract
+    from metnos.execute.runner import Grant, Runners
+    from metnos.record.store import Head, TurnWriter
+    from metnos.turn.rules import Reaction
+    from metnos.turn.state import TurnState
+    from metnos.turn.turn import Machine
+
+
+class Ports(msgspec.Struct, frozen=True, kw_only=True):
+    """The edges of the world, as one turn is driven with them."""
+
+    catalog: Any
+    runners: Any
+    clock: Clock
+    look_up: Any
+    compose: Any
+    proposer: Proposer | None = None
+    approve: Approve | None = None
+    answer: Answer | None = None
+    boundary: Boundary = no_boundary
+    progress: Progress = no_progress
+
+
+class TurnUnderWay:
+    """Fields and `feed`; `LiveTurn` adds the loops."""
+
+    def __init__(self, machine: Machine, writer: TurnWriter, ports: Ports, grant: Grant) -> None:
+        self.machine = machine
+        self.writer = writer
+        self.ports = ports
+        self.grant = grant
+        self.catalog: Catalog = ports.catalog
+        self.runners: Runners = ports.runners
+        self.look_up: Callable[[str, str], Match | Miss] = ports.look_up
+        self.compose: Callable[[c.Compose, TurnState], str] = ports.compose
+        self.clock = ports.clock
+        self.queue: deque[c.AnyCommand] = deque()
+        self.launch: list[c.StartStep] = []
+        """Steps that need an event loop and have not been started."""
+        self.pending: list[tuple[c.AnyCommand, Awaitable[Any]]] = []
+        """Answers of ports that must be awaited."""
+        self.started: dict[str, c.StartStep] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.on_loop = False
+        self.suspended = False
+        self.head: Head | None = None
+        """Set when the turn is closed or suspended."""
+        self.forecast: list[f.PolicyDecided] = []
+        """Forecast verdicts that would ask or deny."""
+        self.origins: dict[str, str] = {}
+        """Origins of the literals of the plan that was served."""
+        self.miss: Miss | None = None
+        """Why no known plan served."""
+        self.usage: dict[str, int] = {"planning_calls": 0}
+
+    def feed(self, item: i.AnyInput) -> None:
+        """Report one input."""
+        reaction = self.machine.receive(item)
+        commands = reaction.commands
+        intent = is_intent(item, self.started)
+        durable = intent or must_commit(item, commands, self.started, others_run=self._others_run(item))
+        self.writer.append(item, reaction, durable=durable, anchor=intent)
+        if reaction.facts:
+            self._note(reaction)
+        self.queue.extend(commands)
+
+    def _note(self, reaction: Reaction) -> None:
+        for fact in reaction.facts:
+            if isinstance(fact, f.PolicyDecided):
+                if fact.forecast and not isinstance(fact.verdict, Allow):
+                    self.forecast.append(fact)
+            elif isinstance(fact, f.TurnSuspended):
+                self.suspended = True
+
+    def _others_run(self, item: i.AnyInput) -> bool:
+        step = getattr(item, "step", "")
+        return bool(self.launch) or any(key != step for key in self.tasks)
+
+    def contract(self, reference: str) -> Contract:
+        """The contract of `name@version`; the machine names only tools that the catalog has."""
+        contract = self.catalog.get(reference.rpartition("@")[0])
+        assert contract is not None
+        return contract
+
+    def adopt(self, commands: Iterable[c.AnyCommand]) -> None:
+        """After a resume: what folding the log gave, so that a later `StepStarted` is known for what it is."""
+        for command in commands:
+            if isinstance(command, c.StartStep):
+                self.started[command.step] = command
+
+    def count(self, usage: dict[str, int]) -> None:
+        """Add what a model's answer cost."""
+        for name, number in usage.items():
+            self.usage[name] = self.usage.get(name, 0) + number
+
+    def command_failed(self, command: c.AnyCommand, error: Failure) -> None:
+        """Report that a command could not be carried out."""
+        tag = str(command.__struct_config__.tag)
+        ref = getattr(command, "name", "") or getattr(command, "step", "") or getattr(command, "approval", "")
+        self.feed(i.CommandFailed(at=self.clock(), command=tag, error=error, ref=ref))
