@@ -10,14 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from metnos.drivers import people, planning, stepping
+from metnos.drivers.asked import hear, outcome_of
 from metnos.drivers.state import Ports, TurnUnderWay
 from metnos.turn import commands as c
 from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
+    from metnos.drivers.ports import Question
     from metnos.execute.runner import Grant
     from metnos.record.store import TurnWriter
     from metnos.turn.turn import Machine
@@ -32,6 +34,9 @@ class LiveTurn(TurnUnderWay):
         self._wake: asyncio.Event | None = None
         self._cancel_wanted = False
         self._cancel_told = False
+        self._questions: dict[str, Question] = {}
+        """Of the tasks, those that are an answer of the host's, and to what."""
+        self._asked = 0
 
     def __enter__(self) -> Self:
         return self
@@ -43,8 +48,7 @@ class LiveTurn(TurnUnderWay):
 
     def run_now(self, *opening: i.AnyInput) -> bool:
         """Feed `opening` and go on as far as this thread alone can; False if an event loop is needed."""
-        for item in opening:
-            self.feed(item)
+        self._open(opening)
         self._drain()
         if self.launch or self.pending:
             return False
@@ -62,15 +66,22 @@ class LiveTurn(TurnUnderWay):
         self.on_loop = True
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
-        for item in opening:
-            self.feed(item)
+        self._open(opening)
         try:
             await self._pump()
         except asyncio.CancelledError:
             self.ask_cancel()
             await self._pump()
             raise
+        finally:
+            await self._abandon()
         self._finish_if_suspended()
+
+    def _open(self, opening: tuple[i.AnyInput, ...]) -> None:
+        for item in opening:
+            self.feed(item)
+        if opening and type(opening[0]) is i.TurnOpened:
+            self.ports.boundary("turn-opened")
 
     # --- cancelling ----------------------------------------------------------------------------------------------
 
@@ -81,7 +92,7 @@ class LiveTurn(TurnUnderWay):
             self._loop.call_soon_threadsafe(self._wake.set)
 
     def _cancel_if_asked(self) -> None:
-        if self._cancel_wanted and not self._cancel_told and self.head is None:
+        if self._cancel_wanted and not self._cancel_told and not self.machine.state.closed:
             self._cancel_told = True
             self.suspended = False
             self.feed(i.Cancelled(at=self.clock(), by=self.grant.owner))
@@ -124,33 +135,44 @@ class LiveTurn(TurnUnderWay):
             command = self.launch.pop(0)
             stepping.announce(self, command)
             self.tasks[command.step] = asyncio.ensure_future(self._step_task(command))
-        for number, (command, awaited) in enumerate(self.pending):
-            self.tasks[f"port.{len(self.tasks)}.{number}"] = asyncio.ensure_future(self._port_task(command, awaited))
+        self._launch_answers()
+
+    def _launch_answers(self) -> None:
+        import asyncio
+
+        for command, awaited in self.pending:
+            self._asked += 1
+            key = f"answer.{self._asked}"
+            self._questions[key] = command
+            self.tasks[key] = asyncio.ensure_future(awaited)
         self.pending.clear()
 
     def _reap(self) -> None:
-        """Forget finished tasks; one that raised is a bug, or a log that cannot be written, and says so here."""
+        """Hand on what the host answered; a step's task that raised is a bug, or a log that cannot be written."""
         for key, task in list(self.tasks.items()):
-            if task.done():
-                del self.tasks[key]
+            if not task.done():
+                continue
+            del self.tasks[key]
+            question = self._questions.pop(key, None)
+            if question is None:
                 task.result()
+            else:
+                hear(self, question, outcome_of(task))
+
+    async def _abandon(self) -> None:
+        """End what outlives the turn: an answer that nobody waits for any more; steps only after a fault."""
+        import asyncio
+
+        self._launch_answers()
+        left = [task for task in self.tasks.values() if not task.done()]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def _step_task(self, command: c.StartStep) -> None:
         outcome = await self.runners.run(command, self.contract(command.executor), self.grant)
         stepping.report(self, command, outcome)
-
-    async def _port_task(self, command: c.AnyCommand, awaited: Awaitable[Any]) -> None:
-        try:
-            value = await awaited
-        except Exception as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
-            self.command_failed(command, planning.failure_of(fault))
-            return
-        if isinstance(command, c.AskApproval):
-            people.answered(self, command, value)
-        elif isinstance(command, c.Propose):
-            planning.proposed(self, command, value)
-        elif isinstance(command, c.OpenDialog):
-            people.dialog_answered(self, command, value)
 
     # --- the end -------------------------------------------------------------------------------------------------
 

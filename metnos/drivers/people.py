@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from metnos.turn import inputs as i
+from metnos.drivers.asked import ask_host, is_open
 
 if TYPE_CHECKING:
     from metnos.drivers.state import TurnUnderWay
@@ -15,41 +14,13 @@ if TYPE_CHECKING:
 def ask(turn: TurnUnderWay, command: c.AskApproval) -> None:
     """Ask for consent; without anybody to ask the turn will suspend."""
     turn.ports.boundary("approval-committed")
-    if turn.ports.approve is None or command.approval not in turn.machine.state.approvals:
-        return
-    said = turn.ports.approve(command)
-    if inspect.isawaitable(said):
-        turn.pending.append((command, said))
-    else:
-        answered(turn, command, said)
-
-
-def answered(turn: TurnUnderWay, command: c.AskApproval, said: Any) -> None:
-    """Report yes or no. Only `True` is a yes; None: nobody can say now."""
-    if said is None or command.approval not in turn.machine.state.approvals:
-        return
-    turn.suspended = False
-    at, by = turn.clock(), turn.grant.owner
-    if said is True:
-        turn.feed(i.ApprovalGiven(at=at, approval=command.approval, digest=command.digest, by=by))
-    else:
-        turn.feed(i.ApprovalRefused(at=at, approval=command.approval, by=by))
+    approve = turn.ports.approve
+    if approve is not None and is_open(turn, command):
+        ask_host(turn, command, lambda: approve(command))
 
 
 def open_dialog(turn: TurnUnderWay, command: c.OpenDialog) -> None:
     """Ask a question or show a form."""
-    if turn.ports.answer is None or turn.machine.state.dialog is not command:
-        return
-    answers = turn.ports.answer(command)
-    if inspect.isawaitable(answers):
-        turn.pending.append((command, answers))
-    else:
-        dialog_answered(turn, command, answers)
-
-
-def dialog_answered(turn: TurnUnderWay, command: c.OpenDialog, answers: Any) -> None:
-    """Report the answers; None: nobody can say now."""
-    if answers is None or turn.machine.state.dialog is not command:
-        return
-    turn.suspended = False
-    turn.feed(i.DialogAnswered(at=turn.clock(), dialog=command.dialog, answers=dict(answers)))
+    answer = turn.ports.answer
+    if answer is not None and is_open(turn, command):
+        ask_host(turn, command, lambda: answer(command))

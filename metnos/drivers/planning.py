@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metnos.cache.model import Match
+from metnos.drivers.asked import ask_host
 from metnos.sdk import Failure
 from metnos.turn import inputs as i
 
@@ -34,37 +34,14 @@ def look_up(turn: TurnUnderWay, command: c.LookUpPlan) -> None:
 
 
 def propose(turn: TurnUnderWay, command: c.Propose) -> None:
-    """Ask the proposer, if there is one; what it raises is its failure, not ours."""
-    if turn.ports.proposer is None:
+    """Ask the proposer, if there is one."""
+    proposer = turn.ports.proposer
+    if proposer is None:
         turn.command_failed(command, NO_MODEL)
         return
-    try:
-        plan = turn.ports.proposer(command, tuple(turn.catalog.contracts().values()))
-    except Exception as fault:  # noqa: BLE001 - the host's code
-        turn.command_failed(command, failure_of(fault))
-        return
-    if inspect.isawaitable(plan):
-        turn.pending.append((command, plan))
-    else:
-        proposed(turn, command, plan)
-
-
-def proposed(turn: TurnUnderWay, command: c.Propose, plan: Any) -> None:
-    """Report what the proposer gave; only an object can be a plan."""
-    if not isinstance(plan, dict):
-        given = type(plan).__name__
-        turn.command_failed(command, failure_of(TypeError(f"a plan is an object with `steps`, not {given}")))
-        return
-    usage = {"planning_calls": 1}
-    turn.count(usage)
-    turn.feed(i.PlanProposed(at=turn.clock(), plan=plan, candidates=turn.catalog.names(), usage=usage))  # pyright: ignore[reportUnknownArgumentType]
+    ask_host(turn, command, lambda: proposer(command, tuple(turn.catalog.contracts().values())))
 
 
 def without_model(turn: TurnUnderWay, command: c.AnyCommand) -> None:
     """Fillers and judges need a model; there is none yet."""
     turn.command_failed(command, NO_MODEL)
-
-
-def failure_of(fault: BaseException) -> Failure:
-    """A port's exception as a failure of its command."""
-    return Failure(cls="unavailable", code="proposer-failed", message=f"{type(fault).__name__}: {fault}")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from metnos.cache.model import Match, Miss
     from metnos.contracts.catalog import Catalog
     from metnos.contracts.model import Contract
+    from metnos.drivers.ports import Question
     from metnos.execute.runner import Grant, Runners
     from metnos.record.store import Head, TurnWriter
     from metnos.turn.rules import Reaction
@@ -64,10 +65,10 @@ class TurnUnderWay:
         self.queue: deque[c.AnyCommand] = deque()
         self.launch: list[c.StartStep] = []
         """Steps that need an event loop and have not been started."""
-        self.pending: list[tuple[c.AnyCommand, Awaitable[Any]]] = []
+        self.pending: list[tuple[Question, Awaitable[Any]]] = []
         """Answers of ports that must be awaited."""
         self.started: dict[str, c.StartStep] = {}
-        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.tasks: dict[str, asyncio.Future[Any]] = {}
         self.on_loop = False
         self.suspended = False
         self.head: Head | None = None
@@ -123,5 +124,5 @@ class TurnUnderWay:
     def command_failed(self, command: c.AnyCommand, error: Failure) -> None:
         """Report that a command could not be carried out."""
         tag = str(command.__struct_config__.tag)
-        ref = getattr(command, "name", "") or getattr(command, "step", "") or getattr(command, "approval", "")
+        ref = getattr(command, "name", "") or getattr(command, "step", "")
         self.feed(i.CommandFailed(at=self.clock(), command=tag, error=error, ref=ref))

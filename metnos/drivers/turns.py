@@ -275,7 +275,8 @@ def reopen(
         writer.adopt(commands)
         live = _live(parts, machine, writer, machine.state.opened, None)
         live.adopt(commands)
-        resumed = TurnResumed(at=parts.ports.clock(), versions=versions(parts), fence=writer.fence)
+        now = versions(parts) | {one.reference: one.digest for one in parts.catalog.contracts().values()}
+        resumed = TurnResumed(at=parts.ports.clock(), versions=now, fence=writer.fence)
         return live, (resumed, *_answers(parts, live, approve, deny, answers))
     except BaseException:
         writer.release()

@@ -1,0 +1,177 @@
+"""Asking the host's callables, and their answers as inputs: a proposal, a consent, the answers of a dialog.
+
+Law: the callable is the host's code, so whatever it raises or returns amiss is its own failure, recorded as
+`CommandFailed`; nothing is handed on that the machine would have to refuse. Only `True` is a yes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from metnos.execute.strict import NotJSON, settle
+from metnos.plan.jsondata import JSONFault, canonical
+from metnos.sdk import Failure
+from metnos.turn import commands as c
+from metnos.turn import inputs as i
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Mapping
+
+    from metnos.drivers.ports import Question
+    from metnos.drivers.state import TurnUnderWay
+
+
+class Typed(str):
+    """Text that a person typed: taken as it is where text is wanted, else read as JSON."""
+
+    __slots__ = ()
+
+
+class Misfit(Exception):
+    """An answer that its dialog does not take; `where` names the field."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(message)
+        self.where = where
+        self.message = message
+
+
+def ask_host(turn: TurnUnderWay, command: Question, call: Callable[[], Any]) -> None:
+    """Ask; what the callable gives, raises or promises is the answer."""
+    try:
+        said = call()
+    except Exception as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
+        said = fault
+    if inspect.isawaitable(said):
+        turn.pending.append((command, said))
+    else:
+        hear(turn, command, said)
+
+
+def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
+    """Report an answer, unless nobody waits for it any more; None: nobody can say now."""
+    if not is_open(turn, command):
+        return
+    item = _input_of(turn, command, said)
+    if item is None:
+        return
+    turn.suspended = False
+    if isinstance(item, i.PlanProposed):
+        turn.count(item.usage)
+    turn.feed(item)
+
+
+def is_open(turn: TurnUnderWay, command: Question) -> bool:
+    """Whether the machine still waits for an answer to `command`."""
+    state = turn.machine.state
+    if state.closed:
+        return False
+    if isinstance(command, c.AskApproval):
+        return command.approval in state.approvals
+    return isinstance(command, c.Propose) or state.dialog is command
+
+
+def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | None:
+    at = turn.clock()
+    try:
+        if isinstance(said, BaseException):
+            return _failed(command, said, at)
+        if isinstance(command, c.Propose):
+            return _proposal(said, at, turn.catalog.names())
+        if said is None:
+            return None
+        if isinstance(command, c.AskApproval):
+            return _consent(command, said, at, turn.grant.owner)
+        return i.DialogAnswered(at=at, dialog=command.dialog, answers=fitted(command, said))
+    except (TypeError, AttributeError, Misfit, NotJSON, JSONFault) as fault:
+        return _failed(command, fault, at)
+
+
+def _proposal(value: Any, at: int, candidates: tuple[str, ...]) -> i.AnyInput:
+    if not isinstance(value, dict):
+        raise TypeError(f"the proposer returned {type(value).__name__}, not an object with `steps`")
+    return i.PlanProposed(
+        at=at, plan=as_json(cast("object", value)), candidates=candidates, usage={"planning_calls": 1}
+    )
+
+
+def _consent(command: c.AskApproval, value: Any, at: int, by: str) -> i.AnyInput:
+    if value is True:
+        return i.ApprovalGiven(at=at, approval=command.approval, digest=command.digest, by=by)
+    if value is False:
+        return i.ApprovalRefused(at=at, approval=command.approval, by=by)
+    raise TypeError(f"`approve` returned {type(value).__name__}, not True, False or None")
+
+
+def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed:
+    message = str(fault) if isinstance(fault, Misfit | NotJSON | JSONFault) else f"{type(fault).__name__}: {fault}"
+    error = Failure(
+        cls="unavailable" if isinstance(fault, OSError | TimeoutError) else "internal",
+        code="proposer-failed" if isinstance(command, c.Propose) else "answer-failed",
+        message=message.rstrip(": "),
+    )
+    ref = ""
+    if isinstance(command, c.AskApproval):
+        ref = command.approval
+    elif isinstance(command, c.OpenDialog):
+        ref = command.dialog
+    return i.CommandFailed(at=at, command=str(command.__struct_config__.tag), error=error, ref=ref)
+
+
+def fitted(dialog: c.OpenDialog, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers as JSON, each fitting its field.
+
+    Raises:
+        Misfit: A name that was not asked for, one that is missing, or a value that its schema refuses.
+    """
+    from metnos.turn.people import answer_schemas
+
+    schemas = answer_schemas(dialog)
+    for name in (*answers, *schemas):
+        if name not in schemas or name not in answers:
+            what = "is not asked for" if name not in schemas else "is missing"
+            raise Misfit(name, f"the answer {name!r} {what}; asked for: {', '.join(schemas)}")
+    return {name: _fitted(name, schema, answers[name]) for name, schema in schemas.items()}
+
+
+def _fitted(name: str, schema: dict[str, Any], answer: Any) -> Any:
+    from metnos.turn.arguments import check
+
+    value = str(answer) if isinstance(answer, Typed) else as_json(answer)
+    wrong = check(schema, value)
+    if wrong is not None and isinstance(answer, Typed):
+        value = typed_value(answer)
+        wrong = check(schema, value)
+    if wrong is not None:
+        raise Misfit(name, f"the answer {name!r} does not fit: {wrong.message}")
+    return value
+
+
+def typed_value(text: str) -> Any:
+    """What a person typed where no schema says what is wanted: JSON if it is JSON, else the text itself."""
+    try:
+        return as_json(json.loads(text))
+    except (ValueError, NotJSON, JSONFault, RecursionError):
+        return str(text)
+
+
+def as_json(value: Any) -> Any:
+    """A copy of `value` in plain JSON types.
+
+    Raises:
+        NotJSON: It is outside JSON: NaN, an object, a key that is no text.
+        JSONFault: It is nested too deeply, or an integer is beyond 2^53 - 1.
+    """
+    plain = settle(value)
+    canonical(plain)
+    return plain
+
+
+def outcome_of(task: asyncio.Future[Any]) -> Any:
+    """What an awaitable of the host's came to: its value, or what it raised."""
+    if task.cancelled():
+        return TimeoutError("the answer was cancelled")
+    return task.exception() or task.result()
