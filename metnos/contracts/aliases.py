@@ -2,14 +2,16 @@
 
 Law: `original(alias(name)) == name` for every name whose alias fits; nothing is dropped or folded. What the name rule
 does not allow is written `_xHHHH_` (code point in hex), as .NET's XmlConvert does, and so is the underscore
-of a text that looks like that already. An alias too long for a contract keeps its head and ends in a digest; its
-original is in the contract alone.
+of a text that looks like that already, and the first letter of a name that ends a plan (`ask`). An alias too long for
+a contract keeps its head and ends in a digest; its original is in the contract alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+
+from metnos.plan.terminals import TERMINALS
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]|_(?=x[0-9A-F]{4,6}_)")
 _CODED = re.compile(r"_x([0-9A-F]{4,6})_")
@@ -25,6 +27,8 @@ def alias(name: str) -> str:
     if not name:
         raise ValueError("a tool without a name")
     coded = _ODD.sub(lambda found: f"_x{ord(found.group()):04X}_", name)
+    if coded in TERMINALS:
+        coded = f"_x{ord(coded[0]):04X}_{coded[1:]}"
     if len(coded) <= _LIMIT:
         return coded
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]

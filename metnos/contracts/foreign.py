@@ -1,31 +1,36 @@
 """Foreign contracts: tools described by others (data sets, OpenAPI, MCP), lenient by declaration.
 
-Law: never a silent conversion. A description is loosened by the table below, and what it said is kept as an annotation;
-the contract says `lenient`, so that every check knows. What is not annotated has the strictest effect, `execute`.
+Law: never a silent conversion. A description is loosened by the table below (`loosen.py`), and what it said is kept as
+an annotation; the contract says `lenient`, so that every check knows. What is not annotated has the strictest effect,
+`execute`.
 
 | a description says | the contract says |
 |---|---|
-| a scalar type (string, number, date, enum …), or none | any scalar; allowed values become `examples` |
+| a scalar type (string, number, date, enum …), or only values | any scalar; allowed values become `examples` |
+| no type, or several that are not all scalars | anything |
 | an array | a list of any length; its items if described |
 | an object | its properties if described, else any object |
 | outputs | each is required (so a reference needs no fallback); an index may fail as class `data` |
 | `required` missing | optional for a parameter |
+| fields of an object that is a parameter | required where the description says so; further ones unless it rules them out |
 | an odd or long name | an alias (aliases.py); `Contract.original` keeps the name |
 | one name twice | one contract that takes what either takes; `Foreign.merged` lists it |
 
 A property is described by a table (`type`, `properties`, `items`, `enum` …); a bare string is its type. Parameters come
-as such a table of tables, or as a JSON Schema object (`properties` with a list `required`).
+as a table of such tables by name, as a list of them that each hold a `name`, or as a JSON Schema object (`properties`
+with a list `required`).
 
     foreign_contract("Search hotels", {"city": {"type": "String", "required": True}}, {"hotels": {"type": "Array"}})
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from metnos.contracts.aliases import alias
+from metnos.contracts.loosen import SCALARS, ForeignFault, either, is_whole_array, loosen, read_table
 from metnos.contracts.model import Contract, EffectRule, Intent
 from metnos.contracts.schemas import check_schema
 from metnos.plan.jsondata import digest
@@ -34,16 +39,11 @@ from metnos.sdk import EffectClass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-Shape = Literal["scalar", "array", "object", "any"]
-SCALARS = ["string", "number", "boolean"]
-_ARRAYS = frozenset({"array", "list", "tuple", "set", "sequence"})
-_OBJECTS = frozenset({"object", "dict", "map", "mapping", "json", "struct"})
-_ANYTHING = frozenset({"any", "unknown", "mixed"})
-"""First words of a type, in lower case; every other one is a scalar."""
-_VALUES = ("enum", "allowed_values", "possible_values", "options", "choices")
+__all__ = ["SCALARS", "Foreign", "ForeignFault", "foreign_contract", "foreign_contracts"]
+
 _PARAMETERS = ("path_parameters", "query_parameters", "body_parameters", "parameters", "arguments")
 _OUTPUTS = ("output_parameters", "output_parameter", "outputs", "output", "returns")
-_SCHEMA_WORDS = frozenset({"type", "properties", "required", "description", "additionalProperties", "$schema", "title"})
+_ANYTHING: dict[str, Any] = {}
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +56,13 @@ class Foreign(msgspec.Struct, frozen=True, kw_only=True):
     """Names that were described more than once, differently."""
 
 
-class ForeignFault(ValueError):
-    """A description that is none: no name, or a table where there is something else."""
+class _Tool(msgspec.Struct, frozen=True):
+    """One description, loosened."""
+
+    properties: dict[str, Any]
+    required: frozenset[str]
+    result: dict[str, Any]
+    description: str
 
 
 def foreign_contract(
@@ -86,11 +91,96 @@ def foreign_contract(
     Raises:
         ForeignFault: See there.
     """
+    described = {"name": name, "parameters": dict(parameters or {}), "outputs": dict(outputs or {})}
+    tool = _read({**described, "required": list(required or ()), "description": description}, name)
+    return _contract(name, tool, effect=effect, version=version, families=families)
+
+
+def foreign_contracts(descriptions: Iterable[Mapping[str, Any]], *, effect: EffectClass = "execute") -> Foreign:
+    """All tools of a specification: tables with `name`, `description`, parameters and outputs under the usual words.
+
+    Raises:
+        ForeignFault: A tool without a name, or a description that is no table.
+    """
+    found: dict[str, _Tool] = {}
+    merged: dict[str, None] = {}
+    for described in descriptions:
+        name = described.get("name")
+        tool = _read(described, name if isinstance(name, str) else "")
+        assert isinstance(name, str)
+        known = found.setdefault(name, tool)
+        if (known.properties, known.required, known.result) != (tool.properties, tool.required, tool.result):
+            merged[name] = None
+            found[name] = _merge(known, tool)
+    contracts = {name: _contract(name, tool, effect=effect) for name, tool in found.items()}
+    return Foreign(
+        contracts=tuple(contracts.values()),
+        names={name: contract.name for name, contract in contracts.items()},
+        merged=tuple(merged),
+    )
+
+
+def _read(described: Mapping[str, Any], name: str) -> _Tool:
     if not name:
         raise ForeignFault("a tool without a name")
-    args = _arguments(name, parameters or {}, frozenset(required or ()))
-    result = _object(outputs, name) if outputs else {}
-    for schema, where in ((args, "parameters"), (result, "outputs")):
+    properties: dict[str, Any] = {}
+    listed: Any = described.get("required")
+    required: set[str] = {*map(str, listed)} if isinstance(listed, list) else set()  # pyright: ignore[reportUnknownArgumentType]
+    for word in _PARAMETERS:
+        known, needed = read_table(described.get(word) or {}, f"{name}: {word}")
+        properties.update({key: loosen(held, "argument", f"{name}: {key}") for key, held in known.items()})
+        required |= needed
+    text = described.get("description")
+    return _Tool(
+        properties, frozenset(required & set(properties)), _result(described, name), text if isinstance(text, str) else ""
+    )
+
+
+def _result(described: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object of all outputs that are described; anything if none is."""
+    fields: dict[str, Any] = {}
+    for word in _OUTPUTS:
+        table: Any = described.get(word) or {}
+        if is_whole_array(table):
+            return loosen(table, "result", f"{name}: {word}")
+        known, _ = read_table(table, f"{name}: {word}")
+        fields.update({key: loosen(held, "result", f"{name}: {key}") for key, held in known.items()})
+    return _closed(fields) if fields else _ANYTHING
+
+
+def _closed(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _merge(one: _Tool, other: _Tool) -> _Tool:
+    """Whatever either takes and gives: the union of the fields, required only where both require."""
+    return _Tool(
+        _union(one.properties, other.properties),
+        one.required & other.required,
+        _merge_results(one.result, other.result),
+        one.description or other.description,
+    )
+
+
+def _union(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {**one, **{name: either(one[name], held) if name in one else held for name, held in other.items()}}
+
+
+def _merge_results(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    if not one or not other:
+        return one or other
+    if one["type"] == other["type"] == "object":
+        return _closed(_union(one["properties"], other["properties"]))
+    return either(one, other)
+
+
+def _contract(
+    name: str, tool: _Tool, *, effect: EffectClass, version: str = "1.0.0", families: tuple[Intent, ...] = ()
+) -> Contract:
+    args: dict[str, Any] = {"type": "object", "properties": tool.properties, "additionalProperties": False}
+    if tool.required:
+        args["required"] = [key for key in tool.properties if key in tool.required]
+    for schema, where in ((args, "parameters"), (tool.result, "outputs")):
         faults = check_schema(schema, f"/{where}", strict=False)
         if faults:
             raise ForeignFault(f"{name}: {faults[0].code} at {faults[0].where}: {faults[0].found}")
@@ -102,150 +192,11 @@ def foreign_contract(
         placement="external",
         families=families or (Intent(known),),
         args=args,
-        result=result,
+        result=tool.result,
         effects=(EffectRule(effect=effect),),
         idempotent=effect == "read",
-        descriptions={"en": description} if description else {},
+        descriptions={"en": tool.description} if tool.description else {},
         lenient=True,
         original="" if known == name else name,
     )
     return msgspec.structs.replace(contract, digest=digest(["metnos.foreign/1", msgspec.to_builtins(contract)]))
-
-
-def foreign_contracts(descriptions: Iterable[Mapping[str, Any]], *, effect: EffectClass = "execute") -> Foreign:
-    """All tools of a specification: tables with `name`, `description`, parameters and outputs under the usual words.
-
-    Raises:
-        ForeignFault: A tool without a name, or a description that is no table.
-    """
-    found: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {}
-    merged: dict[str, None] = {}
-    for described in descriptions:
-        name = described.get("name")
-        if not isinstance(name, str) or not name:
-            raise ForeignFault("a tool without a name")
-        entry = _parameters(described, name), _outputs(described, name), str(described.get("description") or "")
-        if name in found and found[name][:2] != entry[:2]:
-            merged[name] = None
-            entry = _merge(found[name], entry)
-        found[name] = entry
-    contracts = {
-        name: foreign_contract(name, parameters, outputs, effect=effect, description=text)
-        for name, (parameters, outputs, text) in found.items()
-    }
-    return Foreign(
-        contracts=tuple(contracts.values()),
-        names={name: contract.name for name, contract in contracts.items()},
-        merged=tuple(merged),
-    )
-
-
-def _parameters(described: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The parameters of a tool, wherever they stand; each says whether it is required."""
-    found: dict[str, Any] = {}
-    for word in _PARAMETERS:
-        table = _table(described.get(word) or {}, name, word)
-        properties, required = _unfold(table)
-        found.update({key: _marked(held, key in required) for key, held in properties.items()})
-    return found
-
-
-def _outputs(described: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for word in _OUTPUTS:
-        found.update(_unfold(_table(described.get(word) or {}, name, word))[0])
-    return found
-
-
-def _unfold(table: dict[str, Any]) -> tuple[dict[str, Any], frozenset[str]]:
-    """A JSON Schema object as its properties; a plain table as it is. And the names that are required."""
-    properties, required = table.get("properties"), table.get("required")
-    if isinstance(properties, dict) and _SCHEMA_WORDS.issuperset(table):
-        names = cast("list[Any]", required) if isinstance(required, list) else []
-        return cast("dict[str, Any]", properties), frozenset(map(str, names))
-    return table, frozenset()
-
-
-def _marked(held: Any, required: bool) -> Any:
-    return {**_property(held), "required": True} if required else held
-
-
-def _merge(one: tuple[Any, Any, str], other: tuple[Any, Any, str]) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Whatever either takes: the union of the properties, required only where both require."""
-    parameters = {**one[0], **other[0]}
-    both = {name for name in parameters if all(_is_required(side[0].get(name)) for side in (one, other))}
-    parameters = {name: {**_property(held), "required": name in both} for name, held in parameters.items()}
-    return parameters, {**one[1], **other[1]}, one[2] or other[2]
-
-
-def _is_required(held: Any) -> bool:
-    return isinstance(held, dict) and cast("dict[str, Any]", held).get("required") in (True, "true", "True")
-
-
-def _table(value: Any, name: str, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ForeignFault(f"{name}: {where} is no table")
-    return cast("dict[str, Any]", value)
-
-
-def _arguments(name: str, parameters: Mapping[str, Any], required: frozenset[str]) -> dict[str, Any]:
-    properties, listed = _unfold(_table(dict(parameters), name, "parameters"))
-    needed = [key for key, held in properties.items() if key in required or key in listed or _is_required(held)]
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": {key: _loose(held, name) for key, held in properties.items()},
-        "additionalProperties": False,
-    }
-    return {**schema, "required": needed} if needed else schema
-
-
-def _property(held: Any) -> dict[str, Any]:
-    """A property's table; a bare string is its type, nothing is anything scalar."""
-    if isinstance(held, dict):
-        return cast("dict[str, Any]", held)
-    return {"type": held} if isinstance(held, str) else {}
-
-
-def _loose(held: Any, name: str) -> dict[str, Any]:
-    """One property by the table above."""
-    described = _property(held)
-    shape = _shape(described)
-    loose: dict[str, Any] = {}
-    if shape == "object":
-        properties = described.get("properties")
-        loose = _object(_table(properties, name, "properties"), name) if properties else {"type": "object"}
-    elif shape == "array":
-        items = described.get("items")
-        loose = {"type": "array", **({"items": _loose(items, name)} if isinstance(items, (dict, str)) and items else {})}
-    elif shape == "scalar":
-        loose = {"type": list(SCALARS)}
-    text = described.get("description")
-    if isinstance(text, str) and text:
-        loose["description"] = text
-    values = next((described[word] for word in _VALUES if described.get(word)), None)
-    if isinstance(values, list):
-        loose["examples"] = values
-    return loose
-
-
-def _object(properties: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An output object: every property counts as required, and no other can be named."""
-    known, _ = _unfold(dict(properties))
-    return {
-        "type": "object",
-        "properties": {key: _loose(held, name) for key, held in known.items()},
-        "required": list(known),
-        "additionalProperties": False,
-    }
-
-
-def _shape(described: dict[str, Any]) -> Shape:
-    kind = described.get("type")
-    if isinstance(kind, list):
-        shapes: set[Shape] = {_shape({**described, "type": one}) for one in cast("list[Any]", kind) if one != "null"}
-        return shapes.pop() if len(shapes) == 1 else "any"
-    if not isinstance(kind, str) or not kind.strip():
-        return "object" if described.get("properties") else "array" if described.get("items") else "scalar"
-    words = kind.lower().replace("[", " ").replace("<", " ").replace("(", " ").split()
-    word = words[0] if words else ""
-    return "array" if word in _ARRAYS else "object" if word in _OBJECTS else "any" if word in _ANYTHING else "scalar"

@@ -70,6 +70,12 @@ def test_outputs_count_as_required_down_to_the_leaves() -> None:
             "tags": {"type": "array"},
             "raw": {"type": "object"},
             "plain": {"description": "No type at all.", "possible_values": []},
+            "valued": {"possible_values": ["a", "b"]},
+            "number": {"type": "int or float"},
+            "maybe": {"type": "Optional[List[str]]"},
+            "several": {"type": "string | array"},
+            "nothing": {"type": "null"},
+            "bare": {"type": "optional"},
             "implied": {"properties": {"x": {}}},
             "listed": {"items": "string"},
             "any": {"type": "any"},
@@ -85,14 +91,20 @@ def test_outputs_count_as_required_down_to_the_leaves() -> None:
     assert properties["filings"]["items"]["required"] == ["url"]
     assert properties["tags"] == {"type": "array"}
     assert properties["raw"] == {"type": "object"}
-    assert properties["plain"] == {"type": SCALARS, "description": "No type at all."}
+    assert properties["plain"] == {"description": "No type at all."}
+    assert properties["valued"] == {"type": SCALARS, "examples": ["a", "b"]}
+    assert properties["number"] == SCALAR
+    assert properties["maybe"] == {"type": "array"}
+    assert properties["several"] == {}
+    assert properties["nothing"] == {}
+    assert properties["bare"] == {}
     assert properties["implied"]["required"] == ["x"]
     assert properties["listed"] == {"type": "array", "items": SCALAR}
     assert properties["any"] == {}
     assert properties["either"] == SCALAR
     assert properties["mixed"] == {}
     assert properties["short"] == {"type": "array"}
-    assert properties["blank"] == SCALAR
+    assert properties["blank"] == {}
     assert contract.lenient
 
 
@@ -136,6 +148,85 @@ def test_one_name_twice_takes_what_either_takes() -> None:
     assert same.name == "u"
 
 
+def test_what_two_descriptions_say_differently_may_be_either() -> None:
+    found = foreign_contracts([
+        {
+            "name": "t",
+            "parameters": {"a": {"type": "string", "required": True, "description": "One."}, "b": "string"},
+            "outputs": {"x": "string", "y": {"type": "object", "properties": {"z": "string"}}, "w": {"type": "array"}},
+        },
+        {
+            "name": "t",
+            "parameters": {"a": {"type": "number", "required": True}, "b": {"type": "array", "items": "string"}},
+            "outputs": {"x": "number", "y": {"type": "object", "properties": {"v": "string"}}, "w": {"type": "array"}},
+        },
+    ])
+    (contract,) = found.contracts
+    assert contract.args["properties"] == {"a": {**SCALAR, "description": "One."}, "b": {}}
+    assert contract.args["required"] == ["a"]
+    assert contract.result["properties"] == {"x": SCALAR, "y": {}, "w": {"type": "array"}}
+
+
+def test_an_object_that_is_a_parameter_needs_what_is_declared_and_takes_more() -> None:
+    place = {"type": "object", "properties": {"city": "string", "zip": {"type": "string"}}, "required": ["city"]}
+    flagged = {"type": "object", "properties": {"city": {"type": "string", "required": True}, "zip": "string"}}
+    contract = one({
+        "parameters": {"place": place, "closed": {**flagged, "additionalProperties": False}, "listed": {"items": place}},
+    })
+    properties = contract.args["properties"]
+    assert properties["place"] == {
+        "type": "object", "properties": {"city": SCALAR, "zip": SCALAR}, "required": ["city"],
+    }
+    assert properties["closed"] == {**properties["place"], "additionalProperties": False}
+    assert properties["listed"] == {"type": "array", "items": properties["place"]}
+    assert "required" not in contract.args
+
+
+def test_a_result_that_says_so_has_further_fields() -> None:
+    rates = {"type": "object", "properties": {"base": "string"}, "additionalProperties": {"type": "number"}}
+    properties = one({"outputs": {"rates": rates, "open": {"type": "object", "additionalProperties": {}}}}).result["properties"]
+    assert properties["rates"] == {
+        "type": "object", "properties": {"base": SCALAR}, "required": ["base"], "additionalProperties": True,
+    }
+    assert properties["open"] == {"type": "object"}
+
+
+def test_required_parameters_may_stand_beside_the_table() -> None:
+    contract = one({"parameters": {"a": "string", "b": "string"}, "required": ["b", "gone"]})
+    assert contract.args["required"] == ["b"]
+    nested = one({"parameters": {"type": "object", "properties": {"a": "string"}, "required": ["a"], "examples": []}})
+    assert nested.args["required"] == ["a"]
+    assert list(nested.args["properties"]) == ["a"]
+
+
+def test_a_result_may_be_an_array() -> None:
+    described = {"type": "array", "items": {"type": "object", "properties": {"title": "string"}}}
+    whole = one({"output_parameters": described}).result
+    assert whole["type"] == "array"
+    assert whole["items"]["required"] == ["title"]
+    named = one({"output_parameters": {"type": "array", "title": "string"}}).result
+    assert named["required"] == ["type", "title"]
+    found = foreign_contracts([{"name": "t", "outputs": described}, {"name": "t", "outputs": {"title": "string"}}, {"name": "t"}])
+    assert found.contracts[0].result == {}
+    silent = foreign_contracts([{"name": "t", "parameters": {"a": "string"}}, {"name": "t", "outputs": {"title": "string"}}])
+    assert silent.contracts[0].result["required"] == ["title"]
+    assert silent.contracts[0].args["properties"] == {"a": SCALAR}
+
+
+def test_parameters_may_be_listed() -> None:
+    contract = one({"parameters": [{"name": "q", "type": "string", "required": True}, {"name": "n", "type": "array"}]})
+    assert contract.args["properties"] == {"q": SCALAR, "n": {"type": "array"}}
+    assert contract.args["required"] == ["q"]
+
+
+@pytest.mark.parametrize("name", ["ask", "final_answer", "needs_inputs"])
+def test_a_tool_that_is_called_like_the_end_of_a_plan_gets_an_alias(name: str) -> None:
+    (contract,) = foreign_contracts([{"name": name}]).contracts
+    assert contract.name != name
+    assert contract.original == name
+    assert original(contract.name) == name
+
+
 def test_two_tools_that_differ_have_two_digests() -> None:
     one_, two = foreign_contract("a", {"x": "string"}), foreign_contract("a", {"y": "string"})
     assert one_.digest != two.digest
@@ -144,7 +235,7 @@ def test_two_tools_that_differ_have_two_digests() -> None:
 
 @pytest.mark.parametrize(
     "described",
-    [{}, {"name": ""}, {"name": 3}, {"name": "t", "parameters": [1]}, {"name": "t", "outputs": {"a": {"type": "object", "properties": [1]}}}],
+    [{}, {"name": ""}, {"name": 3}, {"name": "t", "parameters": [1]}, {"name": "t", "parameters": "q"}, {"name": "t", "outputs": {"a": {"type": "object", "properties": [1]}}}],
 )
 def test_what_is_no_description_is_refused(described: dict[str, Any]) -> None:
     with pytest.raises(ForeignFault):
@@ -161,7 +252,7 @@ def test_a_description_without_end_is_refused() -> None:
         foreign_contract("")
 
 
-@given(st.text(min_size=1, max_size=20))
+@given(st.text(min_size=1, max_size=20) | st.sampled_from(["ask", "final_answer", "_x0061_sk"]))
 def test_an_alias_leads_back(name: str) -> None:
     coded = alias(name)
     if len(coded) < 128:

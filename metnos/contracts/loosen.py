@@ -1,0 +1,172 @@
+"""One foreign description of a value, loosely typed, as a lenient JSON Schema.
+
+Law: it reads what people write in place of schemas and never tightens it; the table in `foreign.py` says how. What a
+description said beside types is kept as `description` and `examples`. It knows nothing of tools.
+
+An argument is held to what is declared of it (its required fields; further ones unless they are ruled out). A result
+is what may be referred to: its fields count as there, and no other can be named unless the description says so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeGuard
+
+Side = Literal["argument", "result"]
+Shape = Literal["scalar", "array", "object", "any"]
+SCALARS = ["string", "number", "boolean"]
+_ARRAYS = frozenset({"array", "list", "tuple", "set", "sequence"})
+_OBJECTS = frozenset({"object", "dict", "map", "mapping", "json", "struct"})
+_ANYTHING = frozenset({"any", "unknown", "mixed"})
+"""First words of a type, in lower case; every other one is a scalar."""
+_WRAPPERS = frozenset({"optional", "nullable", "union", "either"})
+"""Words before the types of which one is meant."""
+_OR = re.compile(r"\||\bor\b")
+_BRACKETS = str.maketrans("[]<>()", "      ")
+_VALUES = ("enum", "allowed_values", "possible_values", "options", "choices")
+_SCHEMA_WORDS = frozenset({"type", "properties", "required", "description", "additionalProperties", "$schema", "title"})
+
+
+class ForeignFault(ValueError):
+    """A description that is none: no name, or a table where there is something else."""
+
+
+def read_table(value: Any, where: str) -> tuple[dict[str, Any], frozenset[str]]:
+    """Properties by name, and the names of those that are required.
+
+    Args:
+        value: A table of properties by name, a list of properties that each hold a `name`, or a JSON Schema object.
+        where: For a message.
+
+    Raises:
+        ForeignFault: It is none of these.
+    """
+    if _is_list(value):
+        rows = [row for row in value if _is_table(row) and isinstance(row.get("name"), str)]
+        if len(rows) != len(value):
+            raise ForeignFault(f"{where} is no table")
+        value = {row["name"]: {word: held for word, held in row.items() if word != "name"} for row in rows}
+    if not _is_table(value):
+        raise ForeignFault(f"{where} is no table")
+    inside, names = value.get("properties"), value.get("required")
+    if _is_table(inside) and (value.get("type") == "object" or _SCHEMA_WORDS.issuperset(value)):
+        listed = map(str, names) if _is_list(names) else ()
+        return inside, frozenset([*listed, *(name for name, held in inside.items() if _says_required(held))])
+    return value, frozenset(name for name, held in value.items() if _says_required(held))
+
+
+def is_whole_array(value: Any) -> bool:
+    """Whether a description of results is one of an array, not of named fields: `type` and `items` beside each other."""
+    return (
+        _is_table(value)
+        and isinstance(value.get("type"), str)
+        and _named(value["type"].lower()) == "array"
+        and isinstance(value.get("items"), (dict, str))
+    )
+
+
+def loosen(held: Any, side: Side, where: str) -> dict[str, Any]:
+    """The schema of one property.
+
+    Raises:
+        ForeignFault: Its properties are no table.
+    """
+    described: dict[str, Any] = held if _is_table(held) else {"type": held} if isinstance(held, str) else {}
+    shape = _shape(described)
+    loose: dict[str, Any] = {}
+    if shape == "object":
+        loose = _object(described, side, where)
+    elif shape == "array":
+        items = described.get("items")
+        loose = {"type": "array"}
+        if isinstance(items, (dict, str)) and items:
+            loose["items"] = loosen(items, side, where)
+    elif shape == "scalar":
+        loose = {"type": list(SCALARS)}
+    text = described.get("description")
+    if isinstance(text, str) and text:
+        loose["description"] = text
+    values = next((described[word] for word in _VALUES if described.get(word)), None)
+    if _is_list(values):
+        loose["examples"] = values
+    return loose
+
+
+def either(one: Any, other: Any) -> Any:
+    """What fits one of two loosened schemas: the first if they say the same, else anything."""
+    return one if _bare(one) == _bare(other) else {}
+
+
+def _object(described: dict[str, Any], side: Side, where: str) -> dict[str, Any]:
+    if not described.get("properties"):
+        return {"type": "object"}
+    rest = described.get("additionalProperties")
+    words = {word: described[word] for word in ("properties", "required") if word in described}
+    properties, required = read_table({"type": "object", **words, "properties": read_table(words["properties"], where)[0]}, where)
+    needed = list(properties) if side == "result" else [name for name in properties if name in required]
+    loose: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: loosen(each, side, where) for name, each in properties.items()},
+    }
+    if needed:
+        loose["required"] = needed
+    if rest is False or (side == "result" and rest is None):
+        loose["additionalProperties"] = False
+    elif rest is not None:
+        loose["additionalProperties"] = True
+    return loose
+
+
+def _says_required(held: Any) -> bool:
+    return _is_table(held) and held.get("required") in (True, "true", "True")
+
+
+def _bare(schema: Any) -> Any:
+    """A schema without what only people read; names of fields are no words of it."""
+    if _is_list(schema):
+        return [_bare(each) for each in schema]
+    if not _is_table(schema):
+        return schema
+    bare = {word: _bare(each) for word, each in schema.items() if word not in ("description", "examples", "properties")}
+    fields = schema.get("properties")
+    return {**bare, "properties": {name: _bare(each) for name, each in fields.items()}} if _is_table(fields) else bare
+
+
+# --- types in words ---------------------------------------------------------------------------------------------
+
+
+def _shape(described: dict[str, Any]) -> Shape:
+    kind = described.get("type")
+    if _is_list(kind):
+        return _common({_shape({**described, "type": one}) for one in kind if one != "null"})
+    if not isinstance(kind, str) or not kind.strip():
+        return "object" if described.get("properties") else "array" if described.get("items") else _untyped(described)
+    return _common({shape for part in _OR.split(kind.lower()) if (shape := _named(part)) is not None})
+
+
+def _common(shapes: set[Shape]) -> Shape:
+    return shapes.pop() if len(shapes) == 1 else "any"
+
+
+def _untyped(described: dict[str, Any]) -> Shape:
+    """Whoever lists the values means one of them; whoever says nothing promises nothing."""
+    return "scalar" if any(_is_list(described.get(word)) and described[word] for word in _VALUES) else "any"
+
+
+def _named(kind: str) -> Shape | None:
+    """The shape that a type in words has; None: no word is in it, or only that it may be null."""
+    for word in kind.translate(_BRACKETS).split():
+        if word in _WRAPPERS:
+            continue
+        if word in ("null", "none"):
+            return None
+        return "array" if word in _ARRAYS else "object" if word in _OBJECTS else "any" if word in _ANYTHING else "scalar"
+    return None
+
+
+def _is_table(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
