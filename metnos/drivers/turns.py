@@ -129,36 +129,6 @@ def versions(parts: Parts) -> dict[str, str]:
     }
 
 
-def plan_body(plan: JSON | bytes) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:
-    """A plan as an object; bytes and text may be JSON or line notation. Only what is no object at all is refused."""
-    from metnos.plan.diagnostics import Diagnostic
-    from metnos.plan.jsondata import JSONFault, loads_strict
-
-    data: Any = plan
-    if isinstance(plan, bytes | str):
-        text = plan if isinstance(plan, str) else plan.decode("utf-8", "replace")
-        if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[", '"')):
-            return _from_lines(text)
-        try:
-            data = loads_strict(plan)
-        except JSONFault as fault:
-            return None, (Diagnostic(code=fault.code, where=fault.where, found=fault.message),)
-    if not isinstance(data, dict):
-        found = type(data).__name__
-        return None, (Diagnostic(code="wrong-type", where="", found=found, expected="an object with `steps`"),)
-    return cast("dict[str, Any]", data), ()
-
-
-def _from_lines(text: str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:
-    from metnos.plan.notation import parse_lines
-    from metnos.plan.parse import to_json
-
-    parsed = parse_lines(text)
-    if parsed.plan is None or parsed.diagnostics:
-        return None, parsed.diagnostics
-    return to_json(parsed.plan), ()
-
-
 # --- driving --------------------------------------------------------------------------------------------------------
 
 

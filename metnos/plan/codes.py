@@ -228,6 +228,14 @@ CODES: dict[str, Code] = {
     "approval-differs": Code("caller", "The approval is for something else than is asked now", "Approve with the hash that is shown."),
     "approval-stranger": Code("caller", "The approval is by somebody whose turn it is not", "Only the owner or the actor of the turn may answer."),
     "dialog-expired": Code("caller", "A question was not answered in time", "Ask again."),
+    "resume-refused": Code("environment", "The turn was begun under other rules or executors than are here now", "Use the version of Metnos and of the catalog that the turn was begun with."),
     "effect-unknown": Code("environment", "Nobody can say whether an effect was made", "Look at its target before you run it again."),
     "cancelled": Code("caller", "The turn was stopped", "What was done before is kept and recorded."),
+    # --- drivers/ and cli/ ---
+    "nothing-asked": Code("caller", "The turn did not ask for what was answered", "`metnos log TURN` shows what it waits for."),
+    "unreadable-plan": Code("caller", "The plan file cannot be read", "Name a file that is there, or `-` for stdin."),
+    "usage": Code("caller", "The command line cannot be understood", "`metnos COMMAND --help` shows what a command takes."),
+    "bad-settings": Code("caller", "A setting is wrong", "Mend the variable or the line of settings.toml that is named."),
+    "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
+    "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),
 }

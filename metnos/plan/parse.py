@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from metnos.plan.model import OnError, Terminal
 
 MAX_STEPS = 200
-"""Steps of one plan, the terminal not counted; the same as the default budget of a turn (`turn.inputs.Budget`)."""
+"""Steps of one plan, the terminal not counted; a turn may start more, because a step may run over a list."""
 MAX_ITEMS = 1000
 """Items of one `for_each`."""
 

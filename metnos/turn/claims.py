@@ -89,6 +89,14 @@ def claims_of(contract: Contract, args: dict[str, Any], folder: str) -> Claims |
     return tuple(claims) or None
 
 
+def outside(claims: Claims | None, roots: tuple[str, ...]) -> str | None:
+    """The first path of `claims` that lies below none of `roots`, lexically; None: they all do."""
+    for kind, path in claims or ():
+        if kind == "root" and not any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots):
+            return path
+    return None
+
+
 def _resource_names(contract: Contract, resource: Resource, args: dict[str, Any]) -> list[str] | None:
     if resource.arg is None:
         return None if resource.value is None else [resource.value]

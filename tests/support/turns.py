@@ -183,6 +183,7 @@ def opened(plan: dict[str, Any] | None = None, **changed: Any) -> i.TurnOpened:
         "turn": "t1",
         "now": NOW,
         "folder": FOLDER,
+        "roots": ("/",),
         "mode": "run" if plan is not None else "ask",
         "plan": plan,
     }

@@ -8,7 +8,7 @@ from metnos.turn import commands as c
 from metnos.turn import facts as f
 from metnos.turn import inputs as i
 from metnos.turn.turn import ProtocolError
-from tests.support.turns import Play, opened, plan, step
+from tests.support.turns import FOLDER, Play, opened, plan, step
 
 ENTRIES = {"entries": [{"path": "a", "size": 1}, {"path": "b", "size": 2}, {"path": "c", "size": 3}]}
 
@@ -346,3 +346,14 @@ def test_inputs_about_steps_must_fit_what_is_open() -> None:
     with pytest.raises(ProtocolError, match="expected nothing") as caught:
         play.send(i.StepFinished(step="1.1", data={}))
     assert (caught.value.item, caught.value.phase) == ("step_finished", "closed")
+
+
+def test_an_effect_outside_the_granted_folders_is_refused_before_anybody_is_asked() -> None:
+    inside = Play(opened(plan(step("write", {"path": "a"})), roots=(FOLDER,)))
+    assert [ask.targets for ask in inside.machine.state.asked] == [(f"{FOLDER}/a",)]
+    for path in ("../a", "/etc/a", f"{FOLDER}x/a"):
+        play = Play(opened(plan(step("write", {"path": path})), roots=(FOLDER,)))
+        run = play.machine.state.steps[0]
+        assert not play.machine.state.asked
+        assert run.error is not None
+        assert (run.error.code, run.error.cls) == ("outside-roots", "denied")
