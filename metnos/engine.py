@@ -164,7 +164,8 @@ class Engine:
             A closed or suspended turn; every outcome is a value.
 
         Raises:
-            TypeError: Neither or both of `request` and `plan` were given.
+            TypeError: Neither or both of `request` and `plan` were given; an input is no JSON value.
+            ValueError: There is no such language.
             RecordFault: The log cannot be written.
         """
         from metnos.drivers import turns
@@ -184,7 +185,7 @@ class Engine:
         assume_yes: bool = False,
         language: str | None = None,
     ) -> TurnResult:
-        """`run` without an event loop of the caller's."""
+        """`run` without an event loop of the caller's; where one runs in this thread it raises `RuntimeError`."""
         from metnos.drivers import turns
 
         opened = turns.open_turn(
@@ -228,6 +229,8 @@ class Engine:
 
         Raises:
             RecordFault: No such turn, it is closed, it is busy, or its log does not hold.
+            ResumeRefused: Rules or executors that it uses have changed since.
+            NoSuchAnswer: Something is answered that was not asked, or does not fit.
         """
         from metnos.drivers import turns
 
@@ -251,10 +254,21 @@ class Engine:
     # --- without running anything --------------------------------------------------------------------------------
 
     def check(self, plan: JSON | bytes, *, inputs: Mapping[str, JSON] | None = None) -> Checked:
-        """Every fault of a plan (object, JSON bytes, or line notation), in one pass."""
-        from metnos.drivers import turns
+        """Every fault of a plan (object, JSON bytes, or line notation), in one pass.
 
-        return turns.check(self.parts, plan, inputs)
+        Args:
+            plan: The plan.
+            inputs: The values that it will be run with; left out, whatever it refers to is taken to be given.
+        """
+        from metnos.drivers import offline
+
+        return offline.check(self.parts, plan, inputs)
+
+    def inputs_wanted(self, plan: JSON | bytes) -> dict[str, str]:
+        """Names of the inputs that a plan refers to → JSON pointer of the first place; empty for what is no plan."""
+        from metnos.drivers import offline
+
+        return offline.wanted(plan)
 
     def examples(self, word: str = "", language: str | None = None) -> list[Example]:
         """Sentences that work without a model."""
@@ -270,9 +284,9 @@ class Engine:
         Raises:
             RecordFault: There is none, or more than one.
         """
-        from metnos.drivers import turns
+        from metnos.drivers import offline
 
-        return turns.find_turn(self.parts, text)
+        return offline.find_turn(self.parts, text)
 
     def read_turn(self, turn: str) -> TurnView:
         """One recorded turn as people read it."""
@@ -286,9 +300,9 @@ class Engine:
 
     def replay(self, turn: str) -> ReplayResult:
         """Feed the recorded inputs to a fresh machine and compare; runs nothing."""
-        from metnos.drivers import turns
+        from metnos.drivers import offline
 
-        return turns.replay(self.parts, turn)
+        return offline.replay(self.parts, turn)
 
     def initialise(self) -> dict[str, str]:
         """Make the home folder, its keys and a settings file; nothing is overwritten. Returns name → path."""
@@ -307,7 +321,10 @@ class Engine:
         return examine(self.parts)
 
     def close(self) -> None:
-        """Stop workers and close the journal; safe to repeat."""
+        """Stop workers and close the journal; safe to repeat. Afterwards no turn can be run, resumed or read.
+
+        A turn that is under way in another thread or task ends with a fault; it can be resumed from its log.
+        """
         self.parts.close()
 
     def __enter__(self) -> Self:

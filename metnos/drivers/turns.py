@@ -1,4 +1,4 @@
-"""One turn from the engine's side: opened, driven, resumed, checked, replayed.
+"""One turn from the engine's side: opened, driven, resumed.
 
 Law: it gathers what a turn needs from the engine and hands it to `LiveTurn`; ids and times are made here and nowhere
 deeper, because the machine may not make them.
@@ -7,49 +7,53 @@ deeper, because the machine may not make them.
 from __future__ import annotations
 
 import secrets
+import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
+from metnos.drivers.asked import Misfit, fitted
 from metnos.drivers.compose import compose
+from metnos.drivers.given import plan_body, virtual_inputs
 from metnos.drivers.live import LiveTurn
 from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
 from metnos.drivers.state import Ports
-from metnos.drivers.views import needs_of, planned_of, result_of
+from metnos.drivers.views import planned_of, result_of
+from metnos.execute.strict import NotJSON
+from metnos.plan.jsondata import JSONFault
+from metnos.text import LANGUAGES, message
 from metnos.turn.inputs import (
     ApprovalGiven,
     ApprovalRefused,
     DialogAnswered,
     TurnOpened,
     TurnResumed,
-    VirtualInput,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from metnos.cache.model import Match, Miss
-    from metnos.checks.model import Checked
     from metnos.drivers.parts import Parts
     from metnos.drivers.ports import Approve
-    from metnos.plan.diagnostics import Diagnostic
     from metnos.plan.jsondata import JSON
-    from metnos.record.replay import ReplayResult
     from metnos.record.store import TurnWriter
     from metnos.turn.inputs import AnyInput
     from metnos.turn.turn import Machine
 
-PREFIX_SEARCH = 10_000
-"""How many of the latest turns a prefix is looked for in."""
-
 
 class NoSuchAnswer(Exception):
-    """The caller answers something that the turn did not ask."""
+    """The caller answers something that the turn did not ask, or with what the question does not take.
 
-    code = "nothing-asked"
+    Attributes:
+        code: `nothing-asked` or `answer-misfit`.
+        where: Id of the approval, or name of the field.
+        hint: What could be answered instead.
+    """
 
-    def __init__(self, where: str, message: str, hint: str) -> None:
+    def __init__(self, where: str, message: str, hint: str = "", code: str = "nothing-asked") -> None:
         super().__init__(message)
+        self.code = code
         self.where = where
         self.message = message
         self.hint = hint
@@ -71,10 +75,15 @@ def open_turn(
     """The first input of a turn, or why there can be none (a plan that is no JSON object at all).
 
     Raises:
-        TypeError: Neither or both of `request` and `plan` were given.
+        TypeError: Neither or both of `request` and `plan` were given, or something that is none of the types asked for.
+        ValueError: There is no such language.
     """
     if (request is None) == (plan is None):
         raise TypeError("give either a request or plan=")
+    if not isinstance(request, str | Planned | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a request is a sentence or what plan() gave, not {type(request).__name__}")
+    if language is not None and language not in LANGUAGES:
+        raise ValueError(f"no language {language!r}: one of {', '.join(LANGUAGES)}")
     at = parts.ports.clock()
     body, diagnostics = plan_body(plan) if plan is not None else (None, ())
     if diagnostics:
@@ -105,7 +114,7 @@ def open_turn(
         plan=body,
         source=source,
         origins=origins,
-        inputs={name: VirtualInput(data=value) for name, value in (inputs or {}).items()},
+        inputs=virtual_inputs(inputs),
         assume_yes=assume_yes,
         versions=versions(parts),
     )
@@ -168,14 +177,24 @@ def _live(parts: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened
     return LiveTurn(machine, writer, ports, grant)
 
 
-def _refused_result(refused: Refused) -> TurnResult:
-    return TurnResult(turn="", status="closed", outcome=refused.outcome, diagnostics=refused.diagnostics)
+def _refused_result(parts: Parts, refused: Refused) -> TurnResult:
+    said = message(f"outcome.{refused.outcome}", parts.context.language)
+    first = refused.diagnostics[0]
+    return TurnResult(
+        turn="",
+        status="closed",
+        outcome=refused.outcome,
+        answer=said,
+        code=first.code,
+        detail=first.where,
+        diagnostics=refused.diagnostics,
+    )
 
 
 async def drive(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
     """Run a turn to its close or a suspension, on the caller's loop."""
     if isinstance(opened, Refused):
-        return _refused_result(opened)
+        return _refused_result(parts, opened)
     live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
     return await go_on(parts, live, (opened,))
 
@@ -183,7 +202,7 @@ async def drive(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve 
 def drive_sync(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
     """Run a turn in this thread; an event loop is made only if a step needs one."""
     if isinstance(opened, Refused):
-        return _refused_result(opened)
+        return _refused_result(parts, opened)
     live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
     return go_on_sync(parts, live, (opened,))
 
@@ -216,11 +235,24 @@ async def go_on(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> Turn
 def go_on_sync(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
     """Feed `items` to a live turn and drive it, in this thread."""
     with parts.interrupts.watching(live), live:
+        _require_no_loop()
         if not live.run_now(*items):
             import asyncio
 
             asyncio.run(live.run())
         return result_of(live)
+
+
+def _require_no_loop() -> None:
+    """A loop that runs in this thread would stand still meanwhile, and a second one cannot be made."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError("an event loop runs in this thread: await `run`, `plan` or `resume` instead of its sync twin")
 
 
 # --- resuming -------------------------------------------------------------------------------------------------------
@@ -256,61 +288,27 @@ def reopen(
 def _answers(
     parts: Parts, live: LiveTurn, approve: tuple[str, ...], deny: tuple[str, ...], answers: Mapping[str, JSON] | None
 ) -> list[AnyInput]:
-    asked = {need.id: need for need in needs_of(live)}
     at, owner = parts.ports.clock(), parts.context.owner
+    asked = {one.approval: one for one in live.machine.state.asked}
     given: list[AnyInput] = []
-    for name in (*approve, *deny):
-        need = asked.get(name)
-        if need is None or need.kind != "approval":
-            open_ones = ", ".join(key for key, one in asked.items() if one.kind == "approval") or "none"
-            raise NoSuchAnswer(name, f"no approval {name!r} is asked for", f"open: {open_ones}")
+    for name in dict.fromkeys((*approve, *deny)):
+        if name not in asked:
+            hint = f"open: {', '.join(asked) or 'none'}"
+            raise NoSuchAnswer(name, f"no approval {name!r} is asked for", hint)
+        if name in approve and name in deny:
+            raise NoSuchAnswer(name, f"{name!r} is both approved and denied", "say one of the two")
         if name in deny:
             given.append(ApprovalRefused(at=at, approval=name, by=owner))
         else:
-            given.append(ApprovalGiven(at=at, approval=name, digest=need.digest, by=owner))
-    if answers:
-        dialog = next((need.id for need in asked.values() if need.kind == "dialog"), None)
-        if dialog is None:
-            raise NoSuchAnswer("", "no question is open in this turn", "metnos log TURN shows what it waits for")
-        given.append(DialogAnswered(at=at, dialog=dialog, answers=dict(answers)))
-    return given
+            given.append(ApprovalGiven(at=at, approval=name, digest=asked[name].digest, by=owner))
+    return given + _dialog_answers(live, at, answers) if answers else given
 
 
-# --- without running ------------------------------------------------------------------------------------------------
-
-
-def check(parts: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
-    """Every fault of a plan, form and meaning, in one pass."""
-    from metnos.checks.model import CheckContext, Checked
-    from metnos.plan.model import Plan
-
-    body, diagnostics = plan_body(plan)
-    if body is None:
-        return Checked(plan=Plan(steps=()), diagnostics=diagnostics)
-    context = CheckContext(source="author", inputs={name: {} for name in inputs or {}})
-    return parts.rules.validate(body, context)
-
-
-def find_turn(parts: Parts, text: str) -> str:
-    """A turn id from an id, a prefix or `last`."""
-    from metnos.record.faults import RecordFault
-
-    if text == "last":
-        latest = parts.journal.turns(1)
-        if not latest:
-            raise RecordFault("turn-missing", "no turn is recorded here")
-        return latest[0].turn
-    found = [one.turn for one in parts.journal.turns(PREFIX_SEARCH) if one.turn.startswith(text)]
-    if text in found:
-        return text
-    if len(found) != 1:
-        what = "no turn" if not found else f"{len(found)} turns"
-        raise RecordFault("turn-missing", f"{what} begin with {text!r}", turn=text, hint="metnos log lists them")
-    return found[0]
-
-
-def replay(parts: Parts, turn: str) -> ReplayResult:
-    """Feed the recorded inputs to a fresh machine and compare."""
-    from metnos.record.replay import replay as replay_log
-
-    return replay_log(parts.journal.load(turn), parts.rules)
+def _dialog_answers(live: LiveTurn, at: int, answers: Mapping[str, JSON]) -> list[AnyInput]:
+    dialog = live.machine.state.dialog
+    if dialog is None:
+        raise NoSuchAnswer("", "no question is open in this turn", "metnos log TURN shows what it waits for")
+    try:
+        return [DialogAnswered(at=at, dialog=dialog.dialog, answers=fitted(dialog, answers))]
+    except (Misfit, NotJSON, JSONFault) as fault:
+        raise NoSuchAnswer(fault.where, fault.message, code="answer-misfit") from fault

@@ -238,4 +238,6 @@ CODES: dict[str, Code] = {
     "bad-settings": Code("caller", "A setting is wrong", "Mend the variable or the line of settings.toml that is named."),
     "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
     "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),
+    "answer-failed": Code("environment", "Who was to be asked could not be, or answered what is no answer", "Look at the message; it is of the function that the host handed in."),
+    "answer-misfit": Code("caller", "An answer does not fit what was asked", "Give every field that is asked for, with a value of its type."),
 }

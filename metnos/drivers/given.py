@@ -1,0 +1,110 @@
+"""What a caller hands in, brought into the form a turn takes: plans, virtual inputs, and which inputs a plan wants.
+
+Law: nothing here judges what a plan means; what is no plan at all is said in diagnostics, what is no JSON is the
+caller's fault and raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from metnos.drivers.asked import as_json
+from metnos.execute.strict import NotJSON
+from metnos.plan.jsondata import JSONFault, loads_strict
+from metnos.turn.inputs import VirtualInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.plan.jsondata import JSON
+
+Body = dict[str, Any]
+
+
+def plan_body(plan: JSON | bytes) -> tuple[Body | None, tuple[Diagnostic, ...]]:
+    """A plan as an object; bytes and text may be JSON or line notation. Only what is no object at all is refused."""
+    from metnos.plan.diagnostics import Diagnostic
+
+    try:
+        if not isinstance(plan, bytes | str):
+            data = as_json(plan)
+        elif not _looks_like_json(plan):
+            return _from_lines(plan)
+        else:
+            data: Any = loads_strict(plan)
+    except (JSONFault, NotJSON) as fault:
+        return None, (Diagnostic(code=fault.code, where=fault.where, found=fault.message),)
+    if not isinstance(data, dict):
+        found = type(data).__name__
+        return None, (Diagnostic(code="wrong-type", where="", found=found, expected="an object with `steps`"),)
+    return cast("Body", data), ()
+
+
+def _looks_like_json(plan: bytes | str) -> bool:
+    text = plan if isinstance(plan, str) else plan.decode("utf-8", "replace")
+    return text.lstrip("\ufeff \t\r\n").startswith(("{", "[", '"'))
+
+
+def _from_lines(plan: bytes | str) -> tuple[Body | None, tuple[Diagnostic, ...]]:
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.plan.notation import parse_lines
+    from metnos.plan.parse import to_json
+
+    try:
+        text = plan if isinstance(plan, str) else plan.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        return None, (Diagnostic(code="not-utf8", where="", found=f"byte {fault.start}"),)
+    parsed = parse_lines(text)
+    if parsed.plan is None or parsed.diagnostics:
+        return None, parsed.diagnostics
+    return to_json(parsed.plan), ()
+
+
+def virtual_inputs(inputs: Mapping[str, JSON] | None) -> dict[str, VirtualInput]:
+    """`${INPUT:name}` by name, as plain JSON: what is recorded is what the turn runs on.
+
+    Raises:
+        TypeError: A name is no text, or a value is no JSON value.
+    """
+    found: dict[str, VirtualInput] = {}
+    for name, value in (inputs or {}).items():
+        try:
+            found[as_json(name)] = VirtualInput(data=as_json(value))
+        except (NotJSON, JSONFault) as fault:
+            raise TypeError(
+                f"the input {name!r} is no JSON value: {fault.message} (at {fault.where or '/'})"
+            ) from fault
+    return found
+
+
+def inputs_wanted(body: Body) -> dict[str, str]:
+    """Names of the virtual inputs that a plan refers to → where it does so first, in the order of the plan."""
+    from metnos.plan.references import InputTarget, Reference
+    from metnos.plan.spelling import ReferenceSyntax, is_plain, parse_string
+
+    found: dict[str, str] = {}
+    for text, where in _texts(body, ""):
+        if is_plain(text):
+            continue
+        try:
+            parts = parse_string(text)
+        except ReferenceSyntax:
+            continue
+        for part in parts:
+            if isinstance(part, Reference) and isinstance(part.target, InputTarget):
+                found.setdefault(part.target.name, where)
+    return found
+
+
+def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    from metnos.plan.jsondata import pointer
+
+    if isinstance(value, str):
+        yield value, where
+    elif isinstance(value, dict):
+        for name, item in cast("Body", value).items():
+            yield from _texts(item, pointer(where, name))
+    elif isinstance(value, list):
+        for number, item in enumerate(cast("list[Any]", value)):
+            yield from _texts(item, pointer(where, number))

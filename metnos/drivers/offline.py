@@ -1,0 +1,82 @@
+"""What an engine does without running anything: a plan checked, a turn found, replayed.
+
+Law: reads only; no turn is opened here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metnos.drivers.given import inputs_wanted, plan_body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from metnos.checks.model import Checked
+    from metnos.drivers.parts import Parts
+    from metnos.plan.jsondata import JSON
+    from metnos.record.replay import ReplayResult
+
+PREFIX_SEARCH = 10_000
+"""How many of the latest turns a prefix is looked for in."""
+
+
+def check(parts: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -> Checked:
+    """Every fault of a plan, form and meaning, in one pass; without `inputs` every one that it wants is supposed."""
+    from metnos.checks.model import CheckContext, Checked
+    from metnos.plan.model import Plan
+
+    body, diagnostics = plan_body(plan)
+    if body is None:
+        return Checked(plan=Plan(steps=()), diagnostics=diagnostics)
+    names = inputs_wanted(body) if inputs is None else inputs
+    context = CheckContext(source="author", inputs={name: {} for name in names})
+    return parts.rules.validate(body, context)
+
+
+def wanted(plan: JSON | bytes) -> dict[str, str]:
+    """Names of the inputs that a plan refers to → JSON pointer of the first place; empty for what is no plan."""
+    body, _ = plan_body(plan)
+    return {} if body is None else inputs_wanted(body)
+
+
+def find_turn(parts: Parts, text: str) -> str:
+    """A turn id from an id, an unambiguous prefix, or `last`.
+
+    Raises:
+        RecordFault: `turn-missing`, also if more than one begins so; `log-missing`, it was recorded and is gone.
+    """
+    from metnos.record.faults import RecordFault
+
+    hint = "metnos log lists them"
+    if text == "last":
+        latest = parts.journal.turns(1)
+        if not latest:
+            raise RecordFault("turn-missing", "no turn is recorded here", hint=hint)
+        return latest[0].turn
+    found = [one.turn for one in parts.journal.turns(PREFIX_SEARCH) if one.turn.startswith(text)]
+    if text in found or len(found) == 1:
+        return text if text in found else found[0]
+    if found:
+        message = f"{len(found)} turns begin with {text!r}"
+        raise RecordFault("turn-missing", message, turn=text, hint=f"say more of it; {hint}")
+    return _elsewhere(parts, text, hint)
+
+
+def _elsewhere(parts: Parts, text: str, hint: str) -> str:
+    """A whole id that is not among the latest: older, or gone."""
+    from metnos.record.faults import RecordFault
+
+    try:
+        return parts.journal.load(text).turn
+    except RecordFault as fault:
+        if fault.code not in ("turn-missing", "turn-id"):
+            raise
+        raise RecordFault("turn-missing", f"no turn begins with {text!r}", turn=text, hint=hint) from fault
+
+
+def replay(parts: Parts, turn: str) -> ReplayResult:
+    """Feed the recorded inputs to a fresh machine and compare."""
+    from metnos.record.replay import replay as replay_log
+
+    return replay_log(parts.journal.load(turn), parts.rules)
