@@ -1,4 +1,4 @@
-"""Virtual environments for the peers, made once under `build/bench/` and left there."""
+"""Virtual environments for the peers, made once under `.bench/` and left there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PLACE = Path(__file__).resolve().parents[2] / "build" / "bench"
+PLACE = Path(__file__).resolve().parents[2] / ".bench"
 PEERS: dict[str, tuple[str, ...]] = {
     "etchplan": ("etchplan==0.1.1",),
     "langgraph": ("langgraph==1.2.24", "langgraph-checkpoint-sqlite==3.1.2"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metnos.cli.output import printable, tell
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ class TerminalConsent:
         language = self._language
         targets = ", ".join(asked.targets[:SHOWN_TARGETS])
         action = message(f"action.{asked.action}", language)
-        click.echo(message("ask.approve", language, action=action, targets=targets), err=True)
+        tell(message("ask.approve", language, action=action, targets=targets))
         if asked.count > 1:
-            click.echo(message("ask.count", language, count=asked.count), err=True)
+            tell(message("ask.count", language, count=asked.count))
         if asked.reason:
-            click.echo(message("ask.reason", language, reason=asked.reason), err=True)
+            tell(message("ask.reason", language, reason=asked.reason))
         try:
             with _prompting():
                 return click.confirm(message("ask.yes_no", language), default=False, err=True)
@@ -52,7 +53,7 @@ class TerminalConsent:
                 if opened.form:
                     return {name: _field(name, field) for name, field in opened.form.items()}
                 choices = click.Choice(list(opened.choices)) if opened.choices else None
-                return {"answer": click.prompt(opened.question, type=choices, err=True)}
+                return {"answer": click.prompt(printable(opened.question), type=choices, err=True)}
         except (click.Abort, KeyboardInterrupt):
             _pass_on_interrupt()
             return None
@@ -78,4 +79,4 @@ def _field(name: str, field: dict[str, Any]) -> Any:
     kinds: dict[str, Any] = {"integer": int, "number": float, "boolean": bool}
     schema = field.get("schema", {})
     wanted = click.Choice(schema["enum"]) if "enum" in schema else kinds.get(str(schema.get("type")), str)
-    return click.prompt(field.get("label") or name, type=wanted, err=True)
+    return click.prompt(printable(field.get("label") or name), type=wanted, err=True)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+import unicodedata
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -30,6 +32,40 @@ class Fault(Exception):
         self.where = where
         self.hint = hint
         self.status = status
+
+
+def printable(text: str) -> str:
+    """`text` with every control character but line ends and tabs spelled out, so that no data can drive a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(_spelled(character) if _drives_a_terminal(character) else character for character in text)
+
+
+def _drives_a_terminal(character: str) -> bool:
+    return character in TURNING or (character not in "\n\t" and unicodedata.category(character) in CONTROL)
+
+
+def _spelled(character: str) -> str:
+    return f"\\u{ord(character):04x}"
+
+
+def _is_row(line: str) -> bool:
+    return line.startswith("| ")
+
+
+CONTROL = frozenset({"Cc", "Cs"})
+"""Unicode categories that a terminal acts on instead of showing."""
+TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Marks that turn the direction of text, and can make a name look like another."""
+
+
+def tell(text: str, *, dim: bool = False) -> None:
+    """A line for the person on stderr; what it quotes cannot drive the terminal."""
+    if sys.stderr.isatty():
+        shown = printable(text)
+        click.echo(click.style(shown, dim=True) if dim and not os.environ.get("NO_COLOR") else shown, err=True)
+    else:
+        click.echo(text, err=True)
 
 
 class Output:
@@ -56,35 +92,37 @@ class Output:
         sys.stdout.flush()
 
     def text(self, text: str) -> None:
-        """Markdown for a person: rendered on a terminal, left as it is in a pipe."""
-        if self.colour:
-            from rich.console import Console
-            from rich.markdown import Markdown
-
-            Console().print(Markdown(text))
-        else:
+        """An answer: as it is in a pipe; on a terminal its tables are drawn and its control characters shown."""
+        if not sys.stdout.isatty():
             click.echo(text)
+            return
+        for is_table, lines in groupby(text.split("\n"), key=_is_row):
+            block = "\n".join(lines)
+            if is_table and self.colour:
+                from rich.console import Console
+                from rich.markdown import Markdown
+
+                Console().print(Markdown(printable(block)))
+            else:
+                click.echo(printable(block))
 
     def line(self, text: str) -> None:
         """A line of plain text on stdout."""
-        click.echo(text)
+        click.echo(printable(text) if sys.stdout.isatty() else text)
 
     def note(self, text: str) -> None:
         """A line for the person, beside the answer; silent with `--json`."""
         if not self.json:
-            click.echo(
-                click.style(text, dim=True) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text,
-                err=True,
-            )
+            tell(text, dim=True)
 
     def diagnostics(self, faults: Iterable[Diagnostic]) -> None:
         """Each fault on stderr: place, code, found, expected, hint."""
         for fault in faults:
-            click.echo(f"{fault.where or '/'}: {fault.code}", err=True)
+            tell(f"{fault.where or '/'}: {fault.code}")
             for name in ("found", "expected", "hint"):
                 said = getattr(fault, name)
                 if said:
-                    click.echo(f"    {name}: {said}", err=True)
+                    tell(f"    {name}: {said}")
 
     def fail(self, fault: Fault) -> NoReturn:
         """Print the fault in the form asked for and leave with its code."""
@@ -93,7 +131,7 @@ class Output:
             self.data({"error": body})
         else:
             place = f" ({fault.where})" if fault.where else ""
-            click.echo(f"metnos: {fault.code}: {fault.message}{place}", err=True)
+            tell(f"metnos: {fault.code}: {fault.message}{place}")
             if fault.hint:
-                click.echo(f"    hint: {fault.hint}", err=True)
+                tell(f"    hint: {fault.hint}")
         raise SystemExit(fault.status)

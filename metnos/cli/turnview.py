@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from metnos.cli import exits
+from metnos.cli.output import tell
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -60,9 +59,7 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
     for need in result.needs:
         key = "hint.suspended" if need.kind == "approval" else "hint.suspended_dialog"
         what = ", ".join(need.targets) or need.question
-        click.echo(
-            f"{message(f'action.{need.action}', output.language) if need.action else ''} {what}".strip(), err=True
-        )
-        click.echo(message(key, output.language, turn=result.turn, id=need.id), err=True)
+        tell(f"{message(f'action.{need.action}', output.language) if need.action else ''} {what}".strip())
+        tell(message(key, output.language, turn=result.turn, id=need.id))
     output.note(f"turn {result.turn}")
     return exits.BY_OUTCOME[result.outcome]

@@ -154,6 +154,12 @@ def test_a_markdown_table(shipped: Shipped) -> None:
     )
 
 
+def test_a_time_is_shown_to_the_second_but_whole_in_csv(shipped: Shipped) -> None:
+    entries = [{"at": "2026-11-30T12:36:22.299581+00:00"}, {"at": "at 12:36:22.299581"}]
+    assert "| 2026-11-30T12:36:22+00:00 |\n| at 12:36:22.299581 |" in table(shipped, entries=entries)
+    assert "2026-11-30T12:36:22.299581+00:00" in table(shipped, entries=entries, format="csv")
+
+
 def test_a_text_table_lines_up(shipped: Shipped) -> None:
     entries = [{"name": "è", "n": 5}, {"name": "日本", "n": 12345}, {"name": "right\u202eleft", "n": -1.5}]
     assert table(shipped, entries=entries, format="text") == (

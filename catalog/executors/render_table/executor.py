@@ -1,6 +1,7 @@
 """Writes entries as a table: Markdown, CSV, or text in columns.
 
-Law: numbers stay as they are, nothing is rounded or given a unit. Pipes, line ends and control characters are
+Law: numbers stay as they are, nothing is rounded or given a unit; in Markdown and text a time is shown to the second,
+in CSV whole. Pipes, line ends and control characters are
 escaped, so that what a file is called cannot change the table or the terminal.
 """
 
@@ -9,12 +10,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from typing import Any
 
 from metnos.sdk import Context, Result
 
 FIRST = ("path", "name", "title", "count")
+MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+(Z|[+-]\d\d:\d\d)")
 
 
 def run(args: dict[str, Any], _ctx: Context) -> Result:
@@ -54,6 +57,12 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _shown(value: Any) -> str:
+    """A cell for people: a time without its fraction of a second."""
+    text = _cell(value)
+    return MOMENT.sub(r"\1\2", text) if MOMENT.fullmatch(text) else text
+
+
 def _line(text: str) -> str:
     """One line that a terminal shows as it is: line ends are spaces, other controls are spelled."""
     text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ").replace("\t", " ")
@@ -74,7 +83,7 @@ def _markdown(columns: list[str], rows: list[list[Any]]) -> str:
 
     ruler = ["---:" if _is_numeric(rows, at) else "---" for at in range(len(columns))]
     lines = [[escaped(column) for column in columns], ruler]
-    lines += [[escaped(_cell(value)) for value in row] for row in rows]
+    lines += [[escaped(_shown(value)) for value in row] for row in rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
@@ -87,7 +96,7 @@ def _csv(columns: list[str], rows: list[list[Any]]) -> str:
 
 
 def _columns(columns: list[str], rows: list[list[Any]]) -> str:
-    lines = [[_line(column) for column in columns], *([_line(_cell(value)) for value in row] for row in rows)]
+    lines = [[_line(column) for column in columns], *([_line(_shown(value)) for value in row] for row in rows)]
     widths = [max(_width(cells[at]) for cells in lines) for at in range(len(columns))]
     numeric = [_is_numeric(rows, at) for at in range(len(columns))]
     lines.insert(1, ["-" * width for width in widths])
