@@ -156,8 +156,16 @@ def _trigger(sight: Sight, at: int) -> Found | None:
     if key in lexicon.types and (_beside_files(sight, at) or sight.key(at - 1) in lexicon.plural_marks):
         return Found("glob", lexicon.types[key])
     if key in lexicon.plural_types:
+        if _names_a_place(sight, at):
+            return Found("path", sight.raw(at))  # "in docs" is a folder, "the docs in x" are files
         return Found("glob", lexicon.plural_types[key])
     return None
+
+
+def _names_a_place(sight: Sight, at: int) -> bool:
+    """A preposition of place stands before it, and no noun goes on behind it."""
+    before = sight.word(at - 1)
+    return before is not None and "place" in before.roles and _closes(sight, at + 1)
 
 
 def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
@@ -172,10 +180,7 @@ def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
     lexicon = sight.lexicon
     if sight.key(at - 1) in lexicon.name_marks or sight.key(at + 1) in lexicon.name_before:
         return Found("path", raw)
-    before = sight.word(at - 1)
-    if before is not None and "place" in before.roles and _closes(sight, at + 1):
-        return Found("path", raw)
-    return None
+    return Found("path", raw) if _names_a_place(sight, at) else None
 
 
 def _closes(sight: Sight, at: int) -> bool:

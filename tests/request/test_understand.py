@@ -249,3 +249,16 @@ NEGATED = [
 def test_negation_is_never_lost(text: str) -> None:
     assert understand(text).negated
     assert not understand("list the files").negated
+
+
+@pytest.mark.parametrize(
+    ("text", "slots"),
+    [
+        ("how many files are in docs", [("path", "docs")]),
+        ("list the docs in src", [("glob", "*.doc"), ("path", "src")]),
+        ("how many pdfs are there in docs?", [("glob", "*.pdf"), ("path", "docs")]),
+        ("quanti file ci sono in docs", [("path", "docs")]),
+    ],
+)
+def test_a_plural_type_after_a_place_is_a_folder(text: str, slots: list[tuple[str, str]]) -> None:
+    assert [(slot.kind, slot.value) for slot in understand(text).slots] == slots
