@@ -91,7 +91,9 @@ def spawn() -> WorkerProcess:
     """
     package = Path(__file__).resolve().parent.parent
     beside = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    command = [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, str(package), str(os.getpid()), *beside]
+    # -I takes no environment: a bytecode folder that this process was given is handed on by name.
+    bytecode = ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
+    command = [sys.executable, "-I", "-X", "utf8", *bytecode, "-c", _BOOT, str(package), str(os.getpid()), *beside]
     child = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
