@@ -9,10 +9,14 @@ field is framed by its length, so no two different records give the same bytes. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from metnos.record.model import Record, Row
+
+if TYPE_CHECKING:
+    from _hashlib import HASH
+    from collections.abc import Iterable
 
 FORMAT = 1
 
@@ -24,6 +28,24 @@ _HEAD = b"metnos.head/1,%d:%b,%d:%b,%d,%d:%b,"
 def digest(data: bytes) -> str:
     """`sha256:<hex>` of `data`."""
     return "sha256:" + sha256(data).hexdigest()
+
+
+def hasher(turn: str) -> HASH:
+    """SHA-256 fed with what the framed bytes of every record of `turn` begin with; copy it, never feed it."""
+    name = turn.encode()
+    return sha256(b"metnos.record/1,%d:%b," % (len(name), name))
+
+
+def hash_with(start: HASH, seq: int, framed_kind: str, at: int, body: bytes, prev: str, commands: str) -> str:
+    """`record_hash` for a writer, which has `hasher(turn)` and `framed(kind)` at hand. Only ASCII is framed here."""
+    made = start.copy()
+    made.update(f"{seq},{framed_kind},{at},{len(prev)}:{prev},{len(commands)}:{commands},{len(body)}:".encode() + body)
+    return "sha256:" + made.hexdigest()
+
+
+def framed(text: str) -> str:
+    """ASCII text, framed by its length."""
+    return f"{len(text)}:{text}"
 
 
 NO_COMMANDS = digest(b"[]")

@@ -1,12 +1,17 @@
 """Numbers and chains the records of one turn. Shared by every journal; knows no store.
 
-Law: one input and the facts of its reaction are added in one act, in that order, and never apart.
+Law: one input and the facts of its reaction are added in one act, in that order, and never apart. `add` turns them
+into bytes at once, because the data in them belong to others; the bytes are hashed and chained in one go when
+somebody needs `rows` or `hash`, which is before anything is committed, signed or read.
 """
 
 from __future__ import annotations
 
-from metnos.record.chain import NO_COMMANDS, digest, first, record_hash
-from metnos.record.codec import KIND_OF, encode, encode_input
+from collections import deque
+from threading import Lock
+
+from metnos.record.chain import NO_COMMANDS, digest, first, framed, hash_with, hasher
+from metnos.record.codec import FACT_KINDS, INPUT_KINDS, KIND_OF, encode, encode_input
 from metnos.record.faults import RecordFault
 from metnos.record.model import Row
 from metnos.turn.inputs import AnyInput, TurnOpened
@@ -14,6 +19,8 @@ from metnos.turn.rules import Reaction
 
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 MAX_TURN_ID = 128
+_FRAMED = {kind: framed(kind) for kind in (*INPUT_KINDS, *FACT_KINDS)}
+_NO_COMMANDS = b"[]"
 
 
 def check_turn_id(turn: str) -> None:
@@ -29,17 +36,34 @@ def check_turn_id(turn: str) -> None:
 class Recorder:
     """`rows` and `blobs` grow with each `add`; a store takes them from there.
 
-    `seq` and `hash` are those of the last record.
+    `seq` is the number of the last record. One thread adds; any may read.
     """
 
-    __slots__ = ("blobs", "hash", "rows", "seq", "turn")
+    __slots__ = ("_hash", "_lock", "_pending", "_rows", "_sealed", "_start", "blobs", "seq", "turn")
 
     def __init__(self, turn: str, seq: int = 0, hash_: str = "") -> None:
         self.turn = turn
         self.seq = seq
-        self.hash = hash_ or first(turn)
-        self.rows: list[Row] = []
         self.blobs: dict[str, bytes] = {}
+        self._start = hasher(turn)
+        self._sealed = seq
+        self._hash = hash_ or first(turn)
+        self._rows: list[Row] = []
+        self._lock = Lock()
+        self._pending: deque[tuple[str, int, bytes, bytes | None]] = deque()
+        """(kind, at, body, commands as bytes; None for a fact) of records that are not chained yet."""
+
+    @property
+    def rows(self) -> list[Row]:
+        """Chained records that the store has not taken."""
+        self._seal()
+        return self._rows
+
+    @property
+    def hash(self) -> str:
+        """Hash of the last record."""
+        self._seal()
+        return self._hash
 
     def add(self, item: AnyInput, reaction: Reaction) -> int:
         """Add one input and the facts it led to; returns the input's number.
@@ -47,23 +71,32 @@ class Recorder:
         Raises:
             RecordFault: `record-unencodable`; `record-order` if the first input does not open this turn.
         """
-        turn, seq, at = self.turn, self.seq + 1, item.at
-        if seq == 1 and not (isinstance(item, TurnOpened) and item.turn == turn):
-            raise RecordFault("record-order", "the first record of a turn is its TurnOpened", turn=turn)
+        kind_of, kind = KIND_OF, type(item)
+        number, at = self.seq + 1, item.at
+        if number == 1 and not (isinstance(item, TurnOpened) and item.turn == self.turn):
+            raise RecordFault("record-order", "the first record of a turn is its TurnOpened", turn=self.turn)
         body, blob = encode_input(item)
-        commands = digest(encode(reaction.commands)) if reaction.commands else NO_COMMANDS
-        kind = KIND_OF[type(item)]
-        prev = self.hash
-        rows: list[Row] = []
-        made = record_hash(turn, seq, kind, at, body, prev, commands)
-        rows.append((turn, seq, kind, at, body, prev, made, commands))
-        number = seq
+        commands = reaction.commands
+        added: list[tuple[str, int, bytes, bytes | None]]
+        added = [(kind_of[kind], at, body, encode(commands) if commands else _NO_COMMANDS)]
         for fact in reaction.facts:
-            seq, prev, kind, body = seq + 1, made, KIND_OF[type(fact)], encode(fact)
-            made = record_hash(turn, seq, kind, at, body, prev, "")
-            rows.append((turn, seq, kind, at, body, prev, made, ""))
+            added.append((kind_of[type(fact)], at, encode(fact), None))
         if blob is not None:
             self.blobs[digest(blob)] = blob
-        self.rows += rows
-        self.seq, self.hash = seq, made
+        self._pending.extend(added)
+        self.seq += len(added)
         return number
+
+    def _seal(self) -> None:
+        """Chain what is pending, in one loop over little code: faster than after each input."""
+        with self._lock:
+            turn, start, prev, seq = self.turn, self._start, self._hash, self._sealed
+            pending, rows = self._pending, self._rows
+            while pending:
+                kind, at, body, asked = pending.popleft()
+                seq += 1
+                commands = "" if asked is None else NO_COMMANDS if asked is _NO_COMMANDS else digest(asked)
+                made = hash_with(start, seq, _FRAMED[kind], at, body, prev, commands)
+                rows.append((turn, seq, kind, at, body, prev, made, commands))
+                prev = made
+            self._hash, self._sealed = prev, seq

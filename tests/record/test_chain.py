@@ -45,6 +45,13 @@ def test_no_two_records_are_framed_alike(one, other):
     assert (chain.record_hash(*one) == chain.record_hash(*other)) == (one == other)
 
 
+@given(records)
+def test_a_writer_hashes_as_the_definition_says(record):
+    turn, seq, kind, at, body, prev, commands = record
+    made = chain.hash_with(chain.hasher(turn), seq, chain.framed(kind), at, body, prev, commands)
+    assert made == chain.record_hash(*record)
+
+
 heads = st.tuples(texts, texts, st.integers(0, 20), texts)
 
 

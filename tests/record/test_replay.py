@@ -39,6 +39,7 @@ def test_a_turn_that_was_resumed_and_one_that_was_broken_off_replay_too(world, j
 def again(log, change):
     """The log with its records made anew, whole and unsigned, after `change(position, item)` of every input."""
     recorder = Recorder(log.turn)
+    made_rows, blobs = [], {}
     groups: list[list] = []
     for record in log.records:
         if record.kind in codec.INPUT_KINDS:
@@ -48,9 +49,8 @@ def again(log, change):
     for position, (head, *rest) in enumerate(groups):
         item = codec.decode_input(head.body, codec.fetch_from(log.blobs))
         item, facts = change(position, item, [codec.decode_fact(record.body) for record in rest])
-        before = len(recorder.rows)
         recorder.add(item, Reaction(tuple(facts)))
-        rows = recorder.rows[before:]
+        rows = recorder.rows
         seq, _kind, prev = rows[0][1], rows[0][2], rows[0][5]
         # the commands digest as it was recorded, since the commands themselves are not
         for offset, row in enumerate(rows):
@@ -58,10 +58,11 @@ def again(log, change):
             made = chain.record_hash(log.turn, seq + offset, row[2], row[3], row[4], prev, commands)
             rows[offset] = (*row[:5], prev, made, commands)
             prev = made
-        recorder.rows[before:] = rows
-        recorder.hash = prev
+        made_rows += rows
+        blobs |= recorder.blobs
+        recorder = Recorder(log.turn, recorder.seq, prev)
     made = msgspec.structs.replace(
-        log, records=chain.as_records(recorder.rows), seq=recorder.seq, blobs=dict(recorder.blobs),
+        log, records=chain.as_records(made_rows), seq=recorder.seq, blobs=blobs,
         head=msgspec.structs.replace(log.head, seq=recorder.seq, hash=recorder.hash),
     )
     assert verify_log(made).ok
