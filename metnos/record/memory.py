@@ -1,11 +1,15 @@
 """A journal that keeps nothing on disk: the same records and the same chain, gone with the process.
 
-Law: everything a reader could tell from a log on disk, it can tell from this one, but that its head is unsigned.
+Law: everything a reader could tell from a log on disk, it can tell from this one, but that its head is unsigned and
+that of the closed turns only the latest are kept (`CLOSED_TURNS`), so that an engine may run for months. A turn that
+is open or suspended is kept whatever its age.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
+from typing import Final
 
 from metnos.record.chain import as_records
 from metnos.record.faults import RecordFault
@@ -16,6 +20,9 @@ from metnos.record.verify import verify_log
 from metnos.turn.commands import AnyCommand
 from metnos.turn.inputs import AnyInput, TurnOpened
 from metnos.turn.rules import Reaction
+
+CLOSED_TURNS: Final = 1_000
+"""Closed turns that a journal keeps; the one that was closed first is forgotten first."""
 
 
 class _Turn:
@@ -34,9 +41,10 @@ class _Turn:
 class MemoryWriter:
     """See `store.TurnWriter`. `durable` and `anchor` have nothing to do here."""
 
-    __slots__ = ("_kept", "fence", "turn")
+    __slots__ = ("_journal", "_kept", "fence", "turn")
 
-    def __init__(self, kept: _Turn) -> None:
+    def __init__(self, journal: MemoryJournal, kept: _Turn) -> None:
+        self._journal = journal
         self._kept: _Turn | None = kept
         self.turn = kept.recorder.turn
         self.fence = kept.fence
@@ -67,6 +75,8 @@ class MemoryWriter:
         head = Head(turn=self.turn, seq=recorder.seq, hash=recorder.hash, status=status)
         kept.head, kept.status = head, status
         self.release()
+        if status == "closed":
+            self._journal.forget_beyond(self.turn)
         return head
 
     def release(self) -> None:
@@ -77,10 +87,16 @@ class MemoryWriter:
 
 
 class MemoryJournal:
-    """See `store.Journal`."""
+    """See `store.Journal`.
 
-    def __init__(self) -> None:
+    Args:
+        closed_turns: How many closed turns are kept.
+    """
+
+    def __init__(self, closed_turns: int = CLOSED_TURNS) -> None:
         self._turns: dict[str, _Turn] = {}
+        self._most = closed_turns
+        self._closed: deque[str] = deque()
 
     def begin(self, opened: TurnOpened) -> MemoryWriter:
         """A writer for a new turn."""
@@ -88,7 +104,7 @@ class MemoryJournal:
         if opened.turn in self._turns:
             raise RecordFault("turn-exists", f"there is a turn {opened.turn} already", turn=opened.turn)
         kept = self._turns[opened.turn] = _Turn(opened.turn)
-        return MemoryWriter(kept)
+        return MemoryWriter(self, kept)
 
     def resume(self, turn: str) -> tuple[MemoryWriter, TurnLog]:
         """Claim a suspended or interrupted turn."""
@@ -99,19 +115,28 @@ class MemoryJournal:
             raise RecordFault("turn-closed", f"turn {turn} is closed", turn=turn)
         log = self.load(turn)
         kept.claimed, kept.status, kept.fence = True, "open", kept.fence + 1
-        return MemoryWriter(kept), log
+        return MemoryWriter(self, kept), log
+
+    def forget_beyond(self, closed: str) -> None:
+        """`closed` has ended: forget the oldest of the closed turns if there are too many."""
+        self._closed.append(closed)
+        if len(self._closed) > self._most:
+            self._turns.pop(self._closed.popleft(), None)
 
     def load(self, turn: str) -> TurnLog:
         """The log as it is."""
-        kept = self._find(turn)
+        return self._log(self._find(turn))
+
+    @staticmethod
+    def _log(kept: _Turn) -> TurnLog:
         return TurnLog(
-            turn=turn, status=kept.status, fence=kept.fence, seq=kept.recorder.seq, head=kept.head, signed=False,
+            turn=kept.recorder.turn, status=kept.status, fence=kept.fence, seq=kept.recorder.seq, head=kept.head, signed=False,
             records=as_records(kept.recorder.rows), blobs=dict(kept.recorder.blobs),
         )
 
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
         """The latest turns, newest first."""
-        logs = [self.load(turn) for turn in list(self._turns)[-limit:] if limit > 0]
+        logs = [self._log(kept) for kept in list(self._turns.values())[-limit:] if limit > 0]
         return tuple(summary_of(log) for log in reversed(logs))
 
     def verify(self, turn: str) -> Verified:
@@ -121,6 +146,7 @@ class MemoryJournal:
     def close(self) -> None:
         """Forget everything."""
         self._turns.clear()
+        self._closed.clear()
 
     def _find(self, turn: str) -> _Turn:
         kept = self._turns.get(turn)

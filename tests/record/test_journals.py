@@ -53,6 +53,19 @@ def test_a_turn_is_recorded_and_loads_as_it_was(any_journal, world, effects):
     assert next(item for item in world.fold(log) if isinstance(item, StepFinished) and item.step == "1.4").data["text"] == "x" * 20_000
 
 
+def test_a_journal_in_memory_keeps_the_latest_closed_turns_and_all_that_are_open(world, effects):
+    memory = MemoryJournal(closed_turns=2)
+    world.begin(memory, world.opened("waits", "ask_b"), effects, consent=False)
+    for name in ("t1", "t2", "t3"):
+        world.begin(memory, world.opened(name, "read_a"), effects)
+    assert [one.turn for one in memory.turns(10)] == ["t3", "t2", "waits"]
+    with pytest.raises(RecordFault) as fault:
+        memory.load("t1")
+    assert fault.value.code == "turn-missing"
+    world.resume(memory, "waits", effects)
+    assert [one.turn for one in memory.turns(10)] == ["t3", "waits"]
+
+
 def test_all_journals_write_the_same_records(journal, world, effects):
     memory = MemoryJournal()
     for one in (memory, journal):
