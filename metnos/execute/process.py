@@ -133,9 +133,7 @@ class WorkerProcess:
             return not select.select([self._death], [], [], 0)[0]
         return self._child.poll() is None
 
-    def call(
-        self, request: wire.Request, stop: Stop, output_bytes: int, progress: Tell | None
-    ) -> tuple[Ended, bool]:
+    def call(self, request: wire.Request, stop: Stop, output_bytes: int, progress: Tell | None) -> tuple[Ended, bool]:
         """Run one call to its end: how it ended, and whether this worker may be used again."""
         if request.digest in self._known:
             request = msgspec.structs.replace(request, files=None)
