@@ -11,7 +11,7 @@ versioned: a change of shape raises `SDK_VERSION`, which is part of every execut
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -24,19 +24,19 @@ EffectClass = Literal["read", "create", "change", "delete", "send", "execute"]
 EFFECT_CLASSES: tuple[EffectClass, ...] = ("read", "create", "change", "delete", "send", "execute")
 
 ErrorClass = Literal[
-    "arguments",    # the call is wrong: caller's fault
-    "missing",      # a file, record or address that is not there
-    "data",         # the data lack a field, an index, or have the wrong type
-    "denied",       # roots, permissions, policy of the outside world
-    "conflict",     # it is there already, or it changed meanwhile
-    "oversize",     # past a declared limit
+    "arguments",  # the call is wrong: caller's fault
+    "missing",  # a file, record or address that is not there
+    "data",  # the data lack a field, an index, or have the wrong type
+    "denied",  # roots, permissions, policy of the outside world
+    "conflict",  # it is there already, or it changed meanwhile
+    "oversize",  # past a declared limit
     "timeout",
     "memory",
-    "crashed",      # the worker died
+    "crashed",  # the worker died
     "cancelled",
     "unavailable",  # a service, model or program cannot be reached
     "operational",  # the outside world failed in another way (rate limit, disk, network)
-    "internal",     # a bug in the executor
+    "internal",  # a bug in the executor
 ]
 
 
@@ -176,4 +176,4 @@ class Context(Protocol):
         ...
 
 
-Run = "Callable[[dict[str, Any], Context], Result]"
+Run: TypeAlias = "Callable[[dict[str, Any], Context], Result]"
