@@ -58,8 +58,8 @@ build:
 dev: .venv/.dev $(CATALOG) ## install the development tools too
 
 .PHONY: test
-test: .venv/.dev $(CATALOG) ## run the tests; PYTEST="-k name" chooses
-	@$(BIN)/python -m pytest $(PYTEST)
+test: .venv/.dev $(CATALOG) ## run the tests; PYTEST="-k name" chooses, COVER=1 holds the floor of coverage too
+	@$(if $(COVER),$(MAKE) cover,$(BIN)/python -m pytest $(PYTEST))
 
 .PHONY: cover
 cover: .venv/.dev $(CATALOG) ## the tests, with branch coverage and its floor for the rooms that have one
