@@ -4,7 +4,8 @@ Law: nothing passes it that is not strict JSON within the limits, valid by the c
 clear, and digested. In this order, and the reason of each:
 
 1. plain JSON (a host function may hold on to what it returned: its result is copied), depth;
-2. canonical bytes, which also bounds integers; size against the contract's limit;
+2. canonical bytes, which also bounds integers; size against the contract's limit (most results are seen to be plain,
+   copied and made canonical in one writing, `jsondata.copied`);
 3. the result schema, on what the executor said, before anything is replaced in it;
 4. secrets, one cheap test over the bytes; only a hit looks at strings (and then digests anew);
 5. the digest.
@@ -21,15 +22,14 @@ import msgspec
 from metnos.execute.faults import VaultFault, failure_of
 from metnos.execute.outcome import StepOutcome, failed
 from metnos.execute.strict import MAX_DEPTH, NotJSON, require_depth, settle
-from metnos.plan.jsondata import JSONFault, canonical, digest_bytes
+from metnos.plan.jsondata import JSONFault, canonical, copied, digest_bytes
 from metnos.sdk import SDK_VERSION, Effect, Failure, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from metnos.contracts.schemas import Validator
     from metnos.execute.secrets import Sealer
-
-    Faults = Callable[[Any], list[Any]]
 
 _BESIDE_BYTES = 256 * 1024
 """Warnings, effects, counters and error of one result, as JSON."""
@@ -41,8 +41,8 @@ _decode_result = msgspec.json.Decoder(Result).decode
 class Rules(Protocol):
     """What the border needs of a contract."""
 
-    faults: Faults | None
-    """The result schema's validator; None where the schema admits everything."""
+    validator: Validator | None
+    """Of the result schema; None where it admits everything."""
     output_bytes: int
     sources: tuple[str, ...]
 
@@ -105,9 +105,14 @@ class Border:
     def _data(
         self, data: object, rules: Rules, args: Mapping[str, Any], beside: Result | None, *, plain: bool = False
     ) -> StepOutcome:
+        value: Any
         try:
-            value: Any = data if plain else settle(data)
-            raw = canonical(value)
+            once = None if plain else copied(data)
+            if once is not None:
+                value, raw = once
+            else:
+                value = data if plain else settle(data)
+                raw = canonical(value)
             if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
                 require_depth(value)
         except (NotJSON, JSONFault) as fault:
@@ -115,11 +120,10 @@ class Border:
         if len(raw) > rules.output_bytes:
             message = f"the result has {len(raw)} bytes; at most {rules.output_bytes} are allowed"
             return self._bad(failed("oversize", "too-large", message, hint="ask for less: a limit, or fewer fields"), beside, args)
-        if rules.faults is not None:
-            faults = rules.faults(value)
-            if faults:
-                where, message, _expected = faults[0]
-                return self._bad(failed("internal", "result-schema", message, where=where), beside, args)
+        validator = rules.validator
+        if validator is not None and not validator.is_valid(value):
+            where, message, _expected = validator(value)[0]
+            return self._bad(failed("internal", "result-schema", message, where=where), beside, args)
         sealed = 0
         if len(raw) >= SHORTEST:
             sealer = self._sealer or self._get_sealer()

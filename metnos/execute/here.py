@@ -6,7 +6,7 @@ Law: it grants the same files as a worker's and opens no secret, for only a work
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metnos.execute.faults import SecretRefused
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from metnos.execute.grant import Grant
+    from metnos.execute.roots import RootedFiles
     from metnos.sdk import Files
     from metnos.turn.commands import StartStep
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class HereContext:
     """`metnos.sdk.Context`; cheap to make, files are opened when first asked for."""
 
-    __slots__ = ("_files", "_grant", "_progress", "_started", "_step", "_timeout_s", "fence", "now", "operation")
+    __slots__ = ("_grant", "_progress", "_started", "_step", "_timeout_s", "fence", "now", "opened", "operation")
 
     def __init__(self, command: StartStep, grant: Grant, progress: Progress | None) -> None:
         self.operation = command.operation
@@ -34,7 +35,8 @@ class HereContext:
         self._started = time.monotonic()
         self._grant = grant
         self._progress = progress
-        self._files: Any = None
+        self.opened: RootedFiles | None = None
+        """What is to be closed when the call is over, if the call asked for files at all."""
 
     @property
     def deadline(self) -> float:
@@ -44,16 +46,11 @@ class HereContext:
     @property
     def files(self) -> Files:
         """Files below the granted roots."""
-        if self._files is None:
+        if self.opened is None:
             from metnos.execute.roots import RootedFiles
 
-            self._files = RootedFiles(self._grant)
-        return self._files
-
-    def close(self) -> None:
-        """The call is over."""
-        if self._files is not None:
-            self._files.close()
+            self.opened = RootedFiles(self._grant)
+        return self.opened
 
     def progress(self, done: int, total: int | None = None, note: str = "") -> None:
         """Tell how far the work is; for people, never recorded."""

@@ -5,7 +5,7 @@ Law: built from the contract and the catalog's verified bytes; it holds no state
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from metnos.execute.code import load, modules_of
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from metnos.contracts.model import Contract
+    from metnos.contracts.schemas import Validator
 
 How = Literal["inline", "host", "async_host", "worker", "none"]
 
@@ -38,7 +39,7 @@ class Source(Protocol):
 class Prepared:
     """One executor, ready."""
 
-    __slots__ = ("args", "call", "code", "contract", "faults", "how", "modules", "output_bytes", "sources")
+    __slots__ = ("args", "call", "code", "contract", "how", "modules", "output_bytes", "sources", "validator")
 
     def __init__(self, contract: Contract, catalog: Source) -> None:
         self.contract = contract
@@ -48,7 +49,7 @@ class Prepared:
         self.modules: tuple[str, ...] = ()
         self.output_bytes = contract.limits.output_bytes
         self.sources: tuple[str, ...] = ("local",)
-        self.faults = _validator(contract.result)
+        self.validator = _validator(contract.result)
         function = catalog.function(contract.name)
         if function is not None:
             self.how = "async_host" if function.is_async else "host"
@@ -67,9 +68,9 @@ class Prepared:
         self.call = load(contract.name, contract.digest or contract.reference, self.code, modules)
 
 
-def _validator(schema: dict[str, Any]) -> Callable[[Any], list[Any]] | None:
+def _validator(schema: dict[str, Any]) -> Validator | None:
     if not schema:
         return None
     from metnos.contracts.schemas import validator_for
 
-    return cast("Callable[[Any], list[Any]]", validator_for(schema))
+    return validator_for(schema)

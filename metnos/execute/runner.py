@@ -160,7 +160,8 @@ class Runners:
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
             return self._border.raised(fault, args)
         finally:
-            context.close()
+            if context.opened is not None:
+                context.opened.close()
         return self._border.receive(returned, prepared, args)
 
     async def _on_loop(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
@@ -196,7 +197,8 @@ class Runners:
             return self._border.raised(fault, command.args)
         finally:
             del self._running[key]
-            context.close()
+            if context.opened is not None:
+                context.opened.close()
         return self._border.receive(returned, prepared, command.args)
 
     async def _in_thread(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:

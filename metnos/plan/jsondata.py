@@ -226,6 +226,7 @@ _MAYBE_NOT_CANONICAL = re.compile(rb"(?:^|[:,\[])(?:null|-?[0-9]+[.e])").search
 """`null` may have been NaN; a float may be spelled otherwise in RFC 8785. Text that looks like one only costs time."""
 _LONG_DIGITS = re.compile(rb"[0-9]{16}").search
 _SURE = frozenset((str, int, bool, type(None)))
+_TEXT = frozenset((str,))
 _ASTRAL = re.compile(rb"[\xf0-\xf4]").search
 """A character beyond U+FFFF: the one case where UTF-8 order and UTF-16 order of keys can differ."""
 
@@ -255,6 +256,30 @@ def canonical(data: JSON, *, max_bytes: int | None = None) -> bytes:
     if max_bytes is not None and len(out) > max_bytes:
         raise JSONFault("too-large", "", f"more than {max_bytes} bytes")
     return out
+
+
+def copied(data: Any) -> tuple[Any, bytes] | None:
+    """A copy of plain JSON data and its canonical bytes, both from one writing; None: that cannot be told so cheaply.
+
+    For what somebody else may hold on to and change. None says nothing against the data: floats and nulls, tuples and
+    subclasses, and all that is not JSON need a closer look than this.
+    """
+    try:
+        out = _dumps(data, option=_OPTIONS)
+    except TypeError:
+        return None
+    sure = out.isascii() or not _ASTRAL(out)
+    if data.__class__ is dict and _SURE.issuperset(map(type, data.values())) and _TEXT.issuperset(map(type, data)):
+        return (data.copy(), out) if sure else None
+    if not sure or _MAYBE_NOT_CANONICAL(out):
+        return None
+    copy = orjson.loads(out)
+    return (copy, out) if copy == data else None
+
+
+def canonical_list(items: list[str | int | None]) -> bytes:
+    """`canonical` of a list of text and small integers, in which there is nothing to spell in two ways."""
+    return _dumps(items, option=_OPTIONS)
 
 
 def spell(data: JSON) -> str:

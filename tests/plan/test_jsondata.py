@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,12 +12,14 @@ import rfc8785
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from metnos.execute.strict import settle
 from metnos.plan.codes import CODES
 from metnos.plan.jsondata import (
     MAX_RESULT_BYTES,
     JSONFault,
     canonical,
     check_limits,
+    copied,
     digest,
     digest_bytes,
     guard_depth,
@@ -51,6 +54,48 @@ def _has_large_whole_float(data: Any) -> bool:
     if isinstance(data, list):
         return any(map(_has_large_whole_float, data))
     return isinstance(data, float) and 2**53 <= abs(data) < 1e21
+
+
+class _Text(str):
+    __slots__ = ()
+
+
+class _Number(IntEnum):
+    ONE = 1
+
+
+odd = st.recursive(
+    st.one_of(
+        json_values,
+        st.sampled_from([_Text("a"), _Number.ONE, True, 1, 1.0, -0.0, float("nan"), 2**53, "\ud800", {1}, None]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.tuples(inner),
+        st.dictionaries(st.sampled_from(["a", "\uffff", "\U0001f600", _Text("b"), 1]), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@given(odd)
+@example({"a": [1, {"b": True}], "c": "x"})
+@example({"a": 1, _Text("b"): 2})
+@example([_Text("a")])
+def test_one_writing_copies_and_writes_as_two_looks_would_or_says_nothing(data: Any) -> None:
+    found = copied(data)
+    if found is not None:
+        assert repr(found[0]) == repr(settle(data)), "the same values of the same types, in the same order"
+        assert found[1] == canonical(settle(data))
+        assert found[0] is not data
+
+
+def test_most_data_are_copied_in_one_writing() -> None:
+    data = {"entries": [{"path": "a", "size": 1, "is_dir": False}], "count": 1}
+    found = copied(data)
+    assert found is not None
+    assert found[0] == data
+    assert found[0]["entries"] is not data["entries"]
 
 
 def test_whole_floats_from_2_to_the_53_are_written_as_integers_and_not_read_back() -> None:
