@@ -248,6 +248,7 @@ class Engine:
         """`resume` without an event loop of the caller's."""
         from metnos.drivers import turns
 
+        turns.require_no_loop()
         live, items = turns.reopen(self.parts, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
         return turns.go_on_sync(self.parts, live, items)
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from metnos.text import LANGUAGES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -125,7 +127,7 @@ def load_settings(
     """Decide every setting, once.
 
     Raises:
-        SettingsFault: the settings file does not parse, a zone is unknown, or a root is `/` or the home folder.
+        SettingsFault: the settings file does not parse, a zone or language is unknown, or the folder is not there.
     """
     env = os.environ if variables is None else variables
     place = Path(home or env.get("METNOS_HOME") or default_home()).expanduser().absolute()
@@ -140,11 +142,23 @@ def load_settings(
     return Settings(
         home=place,
         catalog=Path(catalog or env.get("METNOS_CATALOG") or shipped_catalog()).expanduser().absolute(),
-        folder=here,
+        folder=_usable_folder(here),
         roots=tuple(root for root in granted if root in named or _grantable(root)),
-        language=language or env.get("METNOS_LANG") or file.language,
+        language=_usable_language(language or env.get("METNOS_LANG") or file.language),
         zone=_usable_zone(asked or machine_zone(env), asked=bool(asked)),
     )
+
+
+def _usable_folder(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise SettingsFault("folder", f"{folder} is no folder", "stand in a folder that is there")
+    return folder
+
+
+def _usable_language(language: str | None) -> str | None:
+    if language is not None and language not in LANGUAGES:
+        raise SettingsFault("language", f"no language is called {language!r}", f"one of {', '.join(LANGUAGES)}")
+    return language
 
 
 def _grantable(folder: Path) -> bool:

@@ -69,6 +69,8 @@ def virtual_inputs(inputs: Mapping[str, JSON] | None) -> dict[str, VirtualInput]
     """
     found: dict[str, VirtualInput] = {}
     for name, value in (inputs or {}).items():
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"the name of an input is text, not {name!r}")
         try:
             found[as_json(name)] = VirtualInput(data=as_json(value))
         except (NotJSON, JSONFault) as fault:

@@ -203,6 +203,7 @@ def drive_sync(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve |
     """Run a turn in this thread; an event loop is made only if a step needs one."""
     if isinstance(opened, Refused):
         return _refused_result(parts, opened)
+    require_no_loop()
     live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
     return go_on_sync(parts, live, (opened,))
 
@@ -220,6 +221,7 @@ def plan_sync(parts: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInpu
     """`plan` in this thread."""
     if isinstance(opened, Refused):
         return opened
+    require_no_loop()
     live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None)
     go_on_sync(parts, live, (opened,))
     return planned_of(live)
@@ -235,7 +237,6 @@ async def go_on(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> Turn
 def go_on_sync(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
     """Feed `items` to a live turn and drive it, in this thread."""
     with parts.interrupts.watching(live), live:
-        _require_no_loop()
         if not live.run_now(*items):
             import asyncio
 
@@ -243,8 +244,12 @@ def go_on_sync(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnR
         return result_of(live)
 
 
-def _require_no_loop() -> None:
-    """A loop that runs in this thread would stand still meanwhile, and a second one cannot be made."""
+def require_no_loop() -> None:
+    """A loop that runs in this thread would stand still meanwhile, and a second one cannot be made.
+
+    Raises:
+        RuntimeError: There is one.
+    """
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
         return

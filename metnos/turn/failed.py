@@ -60,11 +60,15 @@ def _probe(turn: TurnState, item: i.CommandFailed) -> None:
 
 
 def _approval(turn: TurnState, item: i.CommandFailed) -> None:
-    """Who cannot be asked cannot say yes."""
+    """Who cannot be asked cannot say yes; why not is kept."""
+    if item.ref in turn.approvals:
+        turn.mark("user_aborted", item.error.code, item.error.message)
     approval_expired(turn, i.ApprovalExpired(at=item.at, approval=item.ref))
 
 
 def _dialog(turn: TurnState, item: i.CommandFailed) -> None:
+    if turn.dialog is not None and turn.dialog.dialog == item.ref:
+        turn.mark("user_aborted", item.error.code, item.error.message)
     dialog_expired(turn, i.DialogExpired(at=item.at, dialog=item.ref))
 
 
