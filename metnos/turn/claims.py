@@ -14,20 +14,21 @@ Claims of a call only shrink (from everything to what it really names), so what 
 from __future__ import annotations
 
 from posixpath import join, normpath
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from metnos.contracts.model import Contract, Resource
-    from metnos.turn.state import Call, StepRun
 
 Claim: TypeAlias = "tuple[str, str]"
 """(resource kind, path, host or account)."""
 Claims: TypeAlias = "tuple[Claim, ...]"
 Order: TypeAlias = "tuple[int, int]"
 """(step, item)."""
+Waiting = TypeVar("Waiting")
+"""Whatever is held back by a claim."""
 Bucket: TypeAlias = "dict[Order, bool]"
 """Who claims it → whether with an effect."""
 
@@ -127,7 +128,7 @@ def targets_of(contract: Contract, args: dict[str, Any], folder: str) -> tuple[s
     )
 
 
-class Board:
+class Board(Generic[Waiting]):
     """Unfinished calls and steps that touch the outside, and who waits for whom."""
 
     def __init__(self) -> None:
@@ -136,7 +137,7 @@ class Board:
         self._everything: Bucket = {}
         self._exact: dict[Claim, Bucket] = {}
         self._below: dict[Claim, Bucket] = {}
-        self._held: dict[Order, list[StepRun | Call]] = {}
+        self._held: dict[Order, list[Waiting]] = {}
 
     def place(self, order: Order, claims: Claims | None, effect: bool) -> None:
         """Enter `order`, or enter it anew with fewer claims."""
@@ -190,11 +191,11 @@ class Board:
                 if above in self._exact:
                     yield self._exact[above]
 
-    def hold(self, blocker: Order, waiting: StepRun | Call) -> None:
+    def hold(self, blocker: Order, waiting: Waiting) -> None:
         """`waiting` is looked at again when `blocker` is gone or claims less."""
         self._held.setdefault(blocker, []).append(waiting)
 
-    def release(self, order: Order) -> list[StepRun | Call]:
+    def release(self, order: Order) -> list[Waiting]:
         """Who waited for `order`."""
         return self._held.pop(order, [])
 

@@ -167,7 +167,7 @@ class PlanRun:
         self.runs = [StepRun(f"{number}.{step.number}", step) for step in checked.steps]
         self.fillers: dict[str, list[StepRun]] = {}
         """Filler → the steps that wait for it."""
-        self.board: Board | None = None
+        self.board: Board[StepRun | Call] | None = None
         """None: nothing in the plan has an effect, so nothing conflicts."""
 
 
