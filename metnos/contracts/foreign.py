@@ -33,7 +33,7 @@ from metnos.contracts.aliases import alias
 from metnos.contracts.loosen import SCALARS, ForeignFault, either, is_whole_array, loosen, read_table
 from metnos.contracts.model import Contract, EffectRule, Intent
 from metnos.contracts.schemas import check_schema
-from metnos.plan.jsondata import digest
+from metnos.plan.jsondata import JSONFault, digest
 from metnos.sdk import EffectClass
 
 if TYPE_CHECKING:
@@ -180,10 +180,6 @@ def _contract(
     args: dict[str, Any] = {"type": "object", "properties": tool.properties, "additionalProperties": False}
     if tool.required:
         args["required"] = [key for key in tool.properties if key in tool.required]
-    for schema, where in ((args, "parameters"), (tool.result, "outputs")):
-        faults = check_schema(schema, f"/{where}", strict=False)
-        if faults:
-            raise ForeignFault(f"{name}: {faults[0].code} at {faults[0].where}: {faults[0].found}")
     known = alias(name)
     contract = Contract(
         name=known,
@@ -199,4 +195,11 @@ def _contract(
         lenient=True,
         original="" if known == name else name,
     )
-    return msgspec.structs.replace(contract, digest=digest(["metnos.foreign/1", msgspec.to_builtins(contract)]))
+    try:
+        mark = digest(["metnos.foreign/1", msgspec.to_builtins(contract)])
+        faults = (*check_schema(args, "/parameters", strict=False), *check_schema(tool.result, "/outputs", strict=False))
+    except JSONFault as fault:
+        raise ForeignFault(f"{name!a}: {fault.code}: {fault.message}") from None
+    if faults:
+        raise ForeignFault(f"{name}: {faults[0].code} at {faults[0].where}: {faults[0].found}")
+    return msgspec.structs.replace(contract, digest=mark)

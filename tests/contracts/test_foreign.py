@@ -242,6 +242,18 @@ def test_what_is_no_description_is_refused(described: dict[str, Any]) -> None:
         foreign_contracts([described])
 
 
+@pytest.mark.parametrize("odd", ["\ud800", 2**60, float("nan")])
+def test_a_description_that_is_no_json_is_refused(odd: Any) -> None:
+    with pytest.raises(ForeignFault, match=r"^'?t'?: (lone-surrogate|integer-range|not-a-number)"):
+        foreign_contracts([{"name": "t", "parameters": {"a": {"type": "string", "enum": [odd]}}}])
+
+
+@pytest.mark.parametrize("described", [{"description": "\ud800", "name": "t"}, {"name": "\ud800"}])
+def test_a_description_that_is_no_text_is_refused(described: dict[str, Any]) -> None:
+    with pytest.raises(ForeignFault, match="lone-surrogate"):
+        foreign_contracts([described])
+
+
 def test_a_description_without_end_is_refused() -> None:
     deep: dict[str, Any] = {}
     for _ in range(40):
