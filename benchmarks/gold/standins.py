@@ -14,6 +14,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.gold.convert import is_list, is_object
+from metnos.contracts.foreign import OUTPUTS
 from metnos.plan.references import Index, Key, StepTarget
 from metnos.values.expressions import DictOf, ListOf, Ref, Text
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 LONGEST = 1000
 SHORTEST = 2
 """Elements of an array that nothing is asked of."""
-OUTPUTS = ("output_parameters", "output_parameter", "outputs", "output", "returns")
 _VALUES = ("enum", "allowed_values", "possible_values", "options", "choices")
 _TRUTHS = frozenset({"boolean", "bool"})
 _WHOLES = frozenset({"integer", "int", "long"})

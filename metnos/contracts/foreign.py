@@ -39,10 +39,11 @@ from metnos.sdk import EffectClass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["SCALARS", "Foreign", "ForeignFault", "foreign_contract", "foreign_contracts"]
+__all__ = ["OUTPUTS", "PARAMETERS", "SCALARS", "Foreign", "ForeignFault", "foreign_contract", "foreign_contracts"]
 
-_PARAMETERS = ("path_parameters", "query_parameters", "body_parameters", "parameters", "arguments")
-_OUTPUTS = ("output_parameters", "output_parameter", "outputs", "output", "returns")
+PARAMETERS = ("path_parameters", "query_parameters", "body_parameters", "parameters", "arguments", "input_schema", "inputSchema")
+OUTPUTS = ("output_parameters", "output_parameter", "outputs", "output", "returns", "output_schema", "outputSchema")
+"""Where a description holds what goes in, and what comes out."""
 _ANYTHING: dict[str, Any] = {}
 
 
@@ -126,7 +127,7 @@ def _read(described: Mapping[str, Any], name: str) -> _Tool:
     properties: dict[str, Any] = {}
     listed: Any = described.get("required")
     required: set[str] = {*map(str, listed)} if isinstance(listed, list) else set()  # pyright: ignore[reportUnknownArgumentType]
-    for word in _PARAMETERS:
+    for word in PARAMETERS:
         known, needed = read_table(described.get(word) or {}, f"{name}: {word}")
         properties.update({key: loosen(held, "argument", f"{name}: {key}") for key, held in known.items()})
         required |= needed
@@ -139,7 +140,7 @@ def _read(described: Mapping[str, Any], name: str) -> _Tool:
 def _result(described: Mapping[str, Any], name: str) -> dict[str, Any]:
     """An object of all outputs that are described; anything if none is."""
     fields: dict[str, Any] = {}
-    for word in _OUTPUTS:
+    for word in OUTPUTS:
         table: Any = described.get(word) or {}
         if is_whole_array(table):
             return loosen(table, "result", f"{name}: {word}")

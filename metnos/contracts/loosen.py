@@ -18,7 +18,7 @@ SCALARS = ["string", "number", "boolean"]
 _ARRAYS = frozenset({"array", "list", "tuple", "set", "sequence"})
 _OBJECTS = frozenset({"object", "dict", "map", "mapping", "json", "struct"})
 _ANYTHING = frozenset({"any", "unknown", "mixed"})
-"""First words of a type, in lower case; every other one is a scalar."""
+"""First words of a type, in lower case (of an array also the last); every other one is a scalar."""
 _WRAPPERS = frozenset({"optional", "nullable", "union", "either"})
 """Words before the types of which one is meant."""
 _OR = re.compile(r"\||\bor\b")
@@ -49,7 +49,7 @@ def read_table(value: Any, where: str) -> tuple[dict[str, Any], frozenset[str]]:
     if not _is_table(value):
         raise ForeignFault(f"{where} is no table")
     inside, names = value.get("properties"), value.get("required")
-    if _is_table(inside) and (value.get("type") == "object" or _SCHEMA_WORDS.issuperset(value)):
+    if _is_table(inside) and (value.get("type") == "object" or _is_list(names) or _SCHEMA_WORDS.issuperset(value)):
         listed = map(str, names) if _is_list(names) else ()
         return inside, frozenset([*listed, *(name for name, held in inside.items() if _says_required(held))])
     return value, frozenset(name for name, held in value.items() if _says_required(held))
@@ -155,13 +155,12 @@ def _untyped(described: dict[str, Any]) -> Shape:
 
 def _named(kind: str) -> Shape | None:
     """The shape that a type in words has; None: no word is in it, or only that it may be null."""
-    for word in kind.translate(_BRACKETS).split():
-        if word in _WRAPPERS:
-            continue
-        if word in ("null", "none"):
-            return None
-        return "array" if word in _ARRAYS else "object" if word in _OBJECTS else "any" if word in _ANYTHING else "scalar"
-    return None
+    words = [word for word in kind.translate(_BRACKETS).split() if word not in _WRAPPERS]
+    if not words or words[0] in ("null", "none"):
+        return None
+    if words[0] in _ARRAYS or words[-1] in _ARRAYS or "[]" in kind:
+        return "array"
+    return "object" if words[0] in _OBJECTS else "any" if words[0] in _ANYTHING else "scalar"
 
 
 def _is_table(value: Any) -> TypeGuard[dict[str, Any]]:

@@ -73,6 +73,8 @@ def test_outputs_count_as_required_down_to_the_leaves() -> None:
             "valued": {"possible_values": ["a", "b"]},
             "number": {"type": "int or float"},
             "maybe": {"type": "Optional[List[str]]"},
+            "typed": {"type": "string[]"},
+            "worded": {"type": "string array"},
             "several": {"type": "string | array"},
             "nothing": {"type": "null"},
             "bare": {"type": "optional"},
@@ -95,6 +97,7 @@ def test_outputs_count_as_required_down_to_the_leaves() -> None:
     assert properties["valued"] == {"type": SCALARS, "examples": ["a", "b"]}
     assert properties["number"] == SCALAR
     assert properties["maybe"] == {"type": "array"}
+    assert properties["typed"] == properties["worded"] == {"type": "array"}
     assert properties["several"] == {}
     assert properties["nothing"] == {}
     assert properties["bare"] == {}
@@ -194,6 +197,8 @@ def test_a_result_that_says_so_has_further_fields() -> None:
 def test_required_parameters_may_stand_beside_the_table() -> None:
     contract = one({"parameters": {"a": "string", "b": "string"}, "required": ["b", "gone"]})
     assert contract.args["required"] == ["b"]
+    untyped = one({"inputSchema": {"properties": {"a": "string"}, "required": ["a"], "optional": []}})
+    assert (untyped.args["required"], list(untyped.args["properties"])) == (["a"], ["a"])
     nested = one({"parameters": {"type": "object", "properties": {"a": "string"}, "required": ["a"], "examples": []}})
     assert nested.args["required"] == ["a"]
     assert list(nested.args["properties"]) == ["a"]
