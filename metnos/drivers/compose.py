@@ -1,8 +1,8 @@
 """The answer of a turn, composed from what was recorded: results, effects, failures, notes.
 
 Law: a write, send or delete is named only if an executor reported it as an effect; a number only if it is in a result.
-Nothing here asks a model. `compose` makes the answer that is recorded; `explain` says in words how a turn without an
-answer ended, for whoever looks at it.
+Nothing here asks a model. `compose` makes the answer that is recorded; `explain` says in words how a turn ended that
+did not succeed, for whoever looks at it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metnos.drivers.showing import show_data
-from metnos.text import message
+from metnos.drivers.wording import failed_lines, unknown_calls, warning_text
+from metnos.text import has_message, message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,16 +31,39 @@ def compose(command: Compose, state: TurnState) -> str:
     return "\n\n".join(filter(None, blocks)) or message("answer.nothing", language)
 
 
-def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = None) -> str:
-    """How a turn ended that has no composed answer: the outcome's sentence, then what is known."""
-    detail = state.detail or state.code
-    blocks = [message(f"outcome.{outcome}", language, detail=detail) if outcome else ""]
+def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = None, denied: str = "") -> str:
+    """How a turn ended: the outcome's sentence, then what is known of why.
+
+    Args:
+        state: Of the machine.
+        outcome: Not `success`.
+        language: Of the person.
+        miss: Why no known plan served, if none did.
+        denied: Key of the step that policy denied, if it denied one.
+    """
+    blocks = [_outcome(state, outcome, language, denied)]
     if outcome == "not_understood":
         if miss is not None:
             blocks.append(message(f"miss.{miss.reason}", language, detail=miss.detail))
+        if state.code != "no-model":
+            blocks.append(_why(state, language))
         blocks.append(message("hint.not_understood", language))
     blocks += [_effects(state, language), _failures(state, language)]
     return "\n\n".join(filter(None, blocks))
+
+
+def _outcome(state: TurnState, outcome: str, language: str, denied: str) -> str:
+    if outcome == "user_aborted" and has_message(f"aborted.{state.code}"):
+        return message(f"aborted.{state.code}", language, detail=state.detail)
+    detail = state.detail or state.code
+    if outcome == "effect_unknown":
+        detail = "; ".join(line for run in state.steps for line in unknown_calls(run, language)) or detail
+    elif outcome == "policy_denied":
+        run = state.find(denied) or state.find(denied.rpartition(".")[0])
+        if run is not None:
+            verb = message(f"verb.{run.step.worst_effect}", language)
+            detail = message("answer.denied", language, tool=run.step.contract.name, verb=verb)
+    return message(f"outcome.{outcome}", language, detail=detail)
 
 
 def effect_line(effect: Effect, language: str) -> str:
@@ -54,7 +78,17 @@ def _results(show: tuple[str, ...], state: TurnState, language: str) -> Iterator
             continue
         if not any(effect.cls != "read" for effect in run.effects):
             yield show_data(run.value.data, language)
-        yield from (message("answer.warning", language, text=warning) for warning in run.warnings)
+        yield "\n".join(notes(run, language))
+
+
+def notes(run: StepRun, language: str) -> Iterator[str]:
+    """What must be known beside a step's data: that it was cut short, holds sealed secrets, or what was left out."""
+    if run.truncated:
+        yield message("answer.truncated", language)
+    sealed = sum(call.result.sealed for call in run.calls if call.result is not None)
+    if sealed:
+        yield message("answer.sealed", language, count=sealed)
+    yield from (message("answer.warning", language, text=warning_text(text, language)) for text in run.warnings)
 
 
 def _effects(state: TurnState, language: str) -> str:
@@ -62,16 +96,17 @@ def _effects(state: TurnState, language: str) -> str:
 
 
 def _failures(state: TurnState, language: str) -> str:
-    return "\n".join(line for run in state.steps for line in _failure(run, language))
+    lines = [line for run in state.steps for line in failed_lines(run, language)]
+    if not any(run.error is not None for run in state.steps) and state.outcome in ("error", "partial"):
+        lines.append(_why(state, language))
+    return "\n".join(filter(None, lines))
 
 
-def _failure(run: StepRun, language: str) -> Iterator[str]:
-    tool = run.step.contract.name
-    if run.error is not None:
-        error = run.error
-        said = ": ".join(filter(None, (error.where, error.message or error.code)))
-        yield message("answer.failed", language, step=run.key, tool=tool, message=said)
-        if error.hint:
-            yield message("answer.hint", language, hint=error.hint)
-    elif run.state == "skipped" and run.reason.startswith("blocked_by"):
-        yield message("answer.skipped", language, step=run.key, tool=tool, reason=run.reason)
+def _why(state: TurnState, language: str) -> str:
+    """Why a turn ended that no step explains."""
+    if has_message(f"why.{state.code}"):
+        return message(f"why.{state.code}", language, detail=state.detail)
+    if has_message(f"failure.{state.code}"):
+        why = message(f"failure.{state.code}", language, what=state.detail or state.code)
+        return message("why.answer", language, why=why)
+    return ""

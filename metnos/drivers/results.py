@@ -58,6 +58,11 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
     """One of the outcomes in `metnos.turn.facts.OUTCOMES`; empty while suspended."""
     answer: str = ""
+    """What the person reads: the plan's own text, or what was composed; if there is neither, `explained`."""
+    explained: str = ""
+    """In words how a turn ended that did not succeed, also beside an answer of the plan's own."""
+    notes: tuple[str, ...] = ()
+    """What must be known beside an answer of the plan's own: results cut short, secrets sealed, warnings."""
     data: Any = None
     detail: str = ""
     code: str = ""

@@ -13,7 +13,7 @@ import msgspec
 
 from metnos.drivers.durability import is_intent, must_commit
 from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer, no_boundary, no_progress
-from metnos.policy.model import Allow
+from metnos.policy.model import Allow, Deny
 from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import facts as f
@@ -75,6 +75,8 @@ class TurnUnderWay:
         """Set when the turn is closed or suspended."""
         self.forecast: list[f.PolicyDecided] = []
         """Forecast verdicts that would ask or deny."""
+        self.denied = ""
+        """Step that policy denied."""
         self.origins: dict[str, str] = {}
         """Origins of the literals of the plan that was served."""
         self.miss: Miss | None = None
@@ -97,6 +99,8 @@ class TurnUnderWay:
             if isinstance(fact, f.PolicyDecided):
                 if fact.forecast and not isinstance(fact.verdict, Allow):
                     self.forecast.append(fact)
+                if isinstance(fact.verdict, Deny):
+                    self.denied = self.denied or fact.step
             elif isinstance(fact, f.TurnSuspended):
                 self.suspended = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from metnos.drivers.compose import explain
+from metnos.drivers.compose import explain, notes
 from metnos.drivers.results import Need, NeedsInputs, Planned, Refused, StepView, TurnResult
 from metnos.plan.model import NeedsInputs as PlanNeedsInputs
 from metnos.turn import commands as c
@@ -68,11 +68,20 @@ def _step(run: StepRun) -> StepView:
 
 
 def _explained(live: LiveTurn, outcome: str) -> str:
-    """In words how a turn ended that has neither text nor data; empty for a good one and while it waits."""
+    """In words how a turn ended that did not succeed; empty for one that did and while it waits."""
     state = live.machine.state
-    if not outcome or outcome == "success" or state.data is not None:
+    if not outcome or outcome == "success":
         return ""
-    return explain(state, outcome, language_of(state), live.miss)
+    return explain(state, outcome, language_of(state), live.miss, live.denied)
+
+
+def _notes(state: TurnState) -> tuple[str, ...]:
+    """Those that a composed answer would have told."""
+    checked = state.plan.checked if state.plans else None
+    if checked is None or (checked.answer_text is None and checked.answer_data is None):
+        return ()
+    language = language_of(state)
+    return tuple(note for run in state.steps for note in notes(run, language))
 
 
 def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:
@@ -114,11 +123,14 @@ def result_of(live: LiveTurn) -> TurnResult:
     state = live.machine.state
     plan = state.plans[-1] if state.plans else None
     outcome = (state.outcome or "success") if state.closed else ""
+    explained = _explained(live, outcome)
     return TurnResult(
         turn=state.opened.turn,
         status="closed" if state.closed else "suspended",
         outcome=outcome,
-        answer=state.answer or _explained(live, outcome),
+        answer=state.answer or ("" if state.data is not None else explained),
+        explained=explained,
+        notes=_notes(state),
         data=state.data,
         detail=state.detail,
         code=state.code,

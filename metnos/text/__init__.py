@@ -29,3 +29,8 @@ def message(key: str, language: str | None = None, /, **values: object) -> str:
     chosen = language if language in LANGUAGES else DEFAULT_LANGUAGE
     template = messages(chosen).get(key) or messages(DEFAULT_LANGUAGE)[key]
     return template.format(**values) if values else template
+
+
+def has_message(key: str) -> bool:
+    """Whether there is a sentence for `key`; for keys that are made from codes."""
+    return key in messages(DEFAULT_LANGUAGE)
