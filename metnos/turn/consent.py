@@ -39,6 +39,21 @@ ALLOW: Final = Allow()
 
 def clear(turn: TurnState, run: StepRun) -> None:
     """The calls of `run` are resolved: if nothing earlier is in the way, ask policy and start them."""
+    if run.lifted or turn.plan.board is not None or len(turn.plans) > 1:
+        _clear_any(turn, run)
+        return
+    (call,) = run.calls  # nothing can be in its way, and nothing repeats: most steps of most plans
+    verdict = decide(turn, run.calls)
+    turn.facts.append(PolicyDecided(step=call.key, verdict=verdict, digest=call.digest))
+    if type(verdict) is Allow:
+        launch(turn, call)
+    elif type(verdict) is Deny:
+        _deny(turn, verdict)
+    else:
+        _obey(turn, [(run.calls, verdict)])
+
+
+def _clear_any(turn: TurnState, run: StepRun) -> None:
     calls = [call for call in run.calls if call.state == "ready"] if run.lifted else run.calls
     if turn.plan.board is not None and held_back(turn, run, (run.number, 0), calls):
         return
@@ -57,8 +72,12 @@ def clear(turn: TurnState, run: StepRun) -> None:
     if denied is None:
         _obey(turn, decided)
     else:
-        turn.mark("policy_denied", "policy-denied", denied.reason)
-        halt(turn)
+        _deny(turn, denied)
+
+
+def _deny(turn: TurnState, denied: Deny) -> None:
+    turn.mark("policy_denied", "policy-denied", denied.reason)
+    halt(turn)
 
 
 def _obey(turn: TurnState, decided: list[tuple[list[Call], Verdict]]) -> None:
@@ -84,14 +103,14 @@ def _is_repeat(turn: TurnState, call: Call) -> bool:
 
 def decide(turn: TurnState, calls: list[Call]) -> Verdict:
     """Policy's binding verdict on `calls`, which belong to one step."""
-    step = calls[0].run.step
-    contract = step.contract
+    run = calls[0].run
+    step, contract = run.step, run.known.contract
     effect = calls[0].effect if len(calls) == 1 else worst([call.effect for call in calls])
     untrusted = _untrusted(turn, calls) if contract.trusted else ()
     targets = targets_of_all(calls) if contract.targets else ()
     if targets or untrusted:
         return turn.rules.policy(_question(turn, step, effect, targets, len(calls), untrusted))
-    key = (calls[0].run.reference, effect, len(calls))
+    key = (run.reference, effect, len(calls))
     verdict = turn.verdicts.get(key)
     if verdict is None:
         verdict = turn.verdicts[key] = turn.rules.policy(_question(turn, step, effect, (), len(calls), ()))

@@ -114,7 +114,7 @@ def consider(
     """Judge a candidate plan and go on with it, or with what its rejection means."""
     turn.candidates += 1
     context = CheckContext(
-        source=_source(source),
+        source=_SOURCES.get(source, "model"),
         origins=origins or {},
         request=turn.request,
         inputs={name: dict(given.schema) for name, given in turn.inputs.items()},
@@ -138,16 +138,15 @@ def consider(
         _accept(turn, guarded.checked, plan, source, entry)
 
 
-def _source(source: str) -> PlanSource:
-    known: dict[str, PlanSource] = {
-        "author": "author",
-        "host": "host",
-        "template": "template",
-        "cache": "cache",
-        "model": "model",
-        "user": "user",
-    }
-    return known.get(source, "model")
+_SOURCES: dict[str, PlanSource] = {
+    "author": "author",
+    "host": "host",
+    "template": "template",
+    "cache": "cache",
+    "model": "model",
+    "user": "user",
+}
+"""Who wrote a plan, as the turn is told it → as the checks name it; anybody else is no better than a model."""
 
 
 def _earlier_steps(turn: TurnState) -> dict[str, dict[str, object]]:
@@ -230,8 +229,7 @@ def _accept(turn: TurnState, checked: Checked, written: dict[str, Any], source: 
     number = turn.candidates
     body = to_json(checked.plan)
     plan = PlanRun(number, checked, source, entry, body)
-    contracts = {step.contract.reference: step.contract.digest for step in checked.steps}
-    executors = {name: contracts[name] for name in sorted(contracts)}
+    executors = plan.known.executors
     turn.facts.append(
         PlanAccepted(plan=number, digest=checked.digest, executors=executors, body={} if body == written else body)
     )
@@ -249,6 +247,8 @@ def _accept(turn: TurnState, checked: Checked, written: dict[str, Any], source: 
 
 
 def _forecast_all(turn: TurnState, plan: PlanRun) -> Deny | None:
+    if all(isinstance(forecast(turn, step), Allow) for step in plan.known.kinds):
+        return None
     denied: Deny | None = None
     for run in plan.runs:
         verdict = forecast(turn, run.step)

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 def step_started(turn: TurnState, item: i.StepStarted) -> None:
     """The intent: from now on the outside may change."""
-    call = _call(turn, item, item.step)
+    call = turn.calls.get(item.step)
+    if call is None or turn.probing:
+        call = _call(turn, item, item.step)
     if call.announced:
         refuse(turn.phase, item, f"step {item.step} has been started already")
     if call.operation != item.operation:
@@ -44,7 +46,9 @@ def step_started(turn: TurnState, item: i.StepStarted) -> None:
 
 def step_finished(turn: TurnState, item: i.StepFinished) -> None:
     """A call came back with data."""
-    call = _call(turn, item, item.step)
+    call = turn.calls.get(item.step)
+    if call is None or turn.probing:
+        call = _call(turn, item, item.step)
     if not call.announced:
         refuse(turn.phase, item, f"step {item.step} has not been started")
     call.result = item

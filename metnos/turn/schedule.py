@@ -27,8 +27,9 @@ def wire(plan: PlanRun, folder: str) -> None:
     """Connect each step with the steps and fillers it waits for, and enter what touches the outside on the board."""
     runs = plan.runs
     for run in runs:
-        run.missing = len(run.step.waits)
-        for number in run.step.waits:
+        waits = run.known.waits
+        run.missing = len(waits)
+        for number in waits:
             runs[number - 1].dependents.append(run)
     if plan.checked.plan.fillers:
         for run in runs:
@@ -36,7 +37,7 @@ def wire(plan: PlanRun, folder: str) -> None:
             run.missing += len(run.fillers)
             for name in run.fillers:
                 plan.fillers.setdefault(name, []).append(run)
-    if any(run.step.worst_effect != "read" and run.step.contract.resources != () for run in runs):
+    if plan.known.acts:
         plan.board = Board()
         for run in runs:
             contract = run.step.contract
@@ -70,8 +71,10 @@ def leave(turn: TurnState, order: Order) -> None:
 def settle(turn: TurnState, run: StepRun, state: StepState) -> None:
     """`run` has ended: whoever waited for it moves on."""
     run.state = state
-    if run.dependents:
-        arrived(turn, run.dependents)
+    for waiting in run.dependents:
+        waiting.missing -= 1
+        if waiting.missing == 0:
+            turn.queue.append(waiting)
     if turn.plan.board is not None:
         leave(turn, (run.number, 0))
 

@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from metnos.turn.facts import OUTCOMES
+from metnos.turn.known import known_of
 from metnos.values.value import Value
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from metnos.turn.commands import AnyCommand, AskApproval, OpenDialog, StartStep
     from metnos.turn.facts import AnyFact, Outcome
     from metnos.turn.inputs import StepFinished, TurnOpened, VirtualInput
+    from metnos.turn.known import KnownStep
     from metnos.turn.rules import Rules
     from metnos.turn.table import Phase, StepState
 
@@ -95,6 +97,7 @@ class StepRun:
         "error",
         "fillers",
         "key",
+        "known",
         "left",
         "left_out",
         "lifted",
@@ -108,14 +111,15 @@ class StepRun:
         "value",
     )
 
-    def __init__(self, key: str, step: CheckedStep) -> None:
+    def __init__(self, key: str, step: CheckedStep, known: KnownStep) -> None:
         self.key = key
         """`plan.step`."""
+        self.known = known
         self.number = step.number
         self.step = step
-        self.reference = step.contract.reference
+        self.reference = known.reference
         """`name@version` of its executor."""
-        self.lifted = step.for_each is not None
+        self.lifted = known.lifted
         self.state: StepState = "waiting"
         self.missing = 0
         """Steps and fillers that are still to come."""
@@ -154,7 +158,7 @@ class StepRun:
 class PlanRun:
     """An accepted plan."""
 
-    __slots__ = ("board", "body", "checked", "entry", "fillers", "number", "runs", "source")
+    __slots__ = ("board", "body", "checked", "entry", "fillers", "known", "number", "runs", "source")
 
     def __init__(self, number: int, checked: Checked, source: str, entry: str, body: dict[str, Any]) -> None:
         self.number = number
@@ -164,7 +168,8 @@ class PlanRun:
         self.entry = entry
         self.body = body
         """The accepted plan as JSON, canonical spelling."""
-        self.runs = [StepRun(f"{number}.{step.number}", step) for step in checked.steps]
+        self.known = known_of(checked)
+        self.runs = list(map(StepRun, self.known.keys(number), checked.steps, self.known.steps))
         self.fillers: dict[str, list[StepRun]] = {}
         """Filler → the steps that wait for it."""
         self.board: Board[StepRun | Call] | None = None

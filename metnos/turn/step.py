@@ -22,10 +22,10 @@ from metnos.turn.arguments import check_arguments
 from metnos.turn.claims import as_list, as_object, claims_of, default_of, outside, targets_of
 from metnos.turn.commands import ProbeEffect, StartStep
 from metnos.turn.facts import StepSkipped, StepUnknown
-from metnos.turn.references import is_literal
 from metnos.turn.schedule import halt, held_back, leave, settle
 from metnos.turn.scope import Scope
 from metnos.turn.state import Call
+from metnos.values.quick import take
 from metnos.values.resolve import Fault, resolve
 from metnos.values.value import Value
 
@@ -48,18 +48,19 @@ RANK: Final[dict[EffectClass, int]] = {effect: rank for rank, effect in enumerat
 
 def why_not(turn: TurnState, run: StepRun) -> str | None:
     """Why a step whose inputs are there will not run: `when`, or `blocked_by …`; None: it will."""
-    step = run.step
     runs = turn.plan.runs
-    if step.when is not None:
-        decides = runs[step.when.step - 1]
+    when = run.step.when
+    looked_at = 0
+    if when is not None:
+        looked_at = when.step
+        decides = runs[looked_at - 1]
         if decides.value is None and decides.reason != "when":
             return f"blocked_by {decides.key}"
-        if bool(collection(decides)) != step.when.nonempty:
+        if bool(collection(decides)) != when.nonempty:
             return "when"
-    looked_at = 0 if step.when is None else step.when.step
-    blocked = [number for number in step.needs if runs[number - 1].value is None and number != looked_at]
-    if blocked:
-        return f"blocked_by {runs[min(blocked) - 1].key}"
+    for number in run.known.needs:
+        if runs[number - 1].value is None and number != looked_at:
+            return f"blocked_by {runs[number - 1].key}"
     for name in run.fillers:
         if name not in turn.fillers:
             return f"blocked_by FILLER:{name}"
@@ -116,22 +117,25 @@ def _expand(turn: TurnState, run: StepRun) -> Failure | None:
 
 
 def _resolve(turn: TurnState, call: Call) -> Failure | None:
-    step = call.run.step
-    found = resolve(step.args, Scope(turn, call.item_value))
-    if isinstance(found, Fault):
-        return failure_of(found)
-    args = call.args = found.data
-    call.sources = found.sources
-    if step.waits or not is_literal(step.args):
-        wrong = check_arguments(step.contract, args)
-        if wrong is not None:
-            return wrong
+    run = call.run
+    known = run.known
+    found = None if known.quick is None else take(known.quick, turn.plan.runs, call.item_value)
+    if found is not None:
+        args, call.sources = found
+    else:
+        whole = resolve(run.step.args, Scope(turn, call.item_value))
+        if isinstance(whole, Fault):
+            return failure_of(whole)
+        args, call.sources = whole.data, whole.sources
+    call.args = args
+    contract = known.contract
+    if known.fits is not None and not known.fits(args):
+        return check_arguments(contract, args)
     try:
         call.digest = digest(args, max_bytes=MAX_RESULT_BYTES)
     except JSONFault as fault:
         return Failure(cls="data", code=fault.code, where=fault.where, message=fault.message)
-    contract = step.contract
-    call.effect = effect_of(contract, args)
+    call.effect = known.effect or effect_of(contract, args)
     if contract.targets:
         call.targets = targets_of(contract, args, turn.opened.folder)
     if turn.plan.board is not None:

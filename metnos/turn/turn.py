@@ -120,9 +120,10 @@ class Machine:
             raise
         if not turn.facts and not turn.commands:
             return NOTHING
-        reaction = Reaction(tuple(turn.facts), in_order(turn.commands))
+        commands = turn.commands
+        reaction = Reaction(tuple(turn.facts), in_order(commands) if len(commands) > 1 else tuple(commands))
         turn.facts.clear()
-        turn.commands.clear()
+        commands.clear()
         return reaction
 
 
