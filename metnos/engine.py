@@ -76,7 +76,7 @@ class Engine:
 
         Args:
             home: Folder of logs, keys, blobs and settings; default `METNOS_HOME`, then the platform's data folder.
-            folder: Where relative paths start; default the current folder. Granted unless it is `/` or the home folder.
+            folder: Where relative paths start; default the current folder. Granted unless it is or holds the home folder.
             roots: Further folders that may be read and written.
             executors: Functions decorated with `@executor`.
             contracts: Foreign contracts (stand-ins, other protocols); they can be planned with, not run here.

@@ -162,5 +162,6 @@ def _usable_language(language: str | None) -> str | None:
 
 
 def _grantable(folder: Path) -> bool:
-    """The current folder is granted unless it is `/` or the home folder, which must be named."""
-    return folder not in (Path("/"), Path.home())
+    """The current folder is granted unless it is or holds the home folder (`/` does), which must be named."""
+    home, here = Path(os.path.realpath(Path.home())), Path(os.path.realpath(folder))
+    return here != Path("/") and here != home and here not in home.parents

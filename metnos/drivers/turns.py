@@ -169,6 +169,7 @@ def _live(parts: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened
         turn=opened.turn,
         folder=opened.folder,
         roots=opened.roots,
+        withheld=(str(parts.settings.home),),
         now=opened.now,
         zone=opened.zone,
         fence=writer.fence,

@@ -16,6 +16,8 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     """Absolute; relative paths in arguments start here."""
     roots: tuple[str, ...] = ()
     """Absolute folders below which files may be opened; everything else is refused."""
+    withheld: tuple[str, ...] = ()
+    """Folders that stay closed even below a root: where the keys and logs of this installation are."""
     now: str = "1970-01-01T00:00:00+00:00"
     """ISO 8601 with offset: the turn's reference time."""
     zone: str = "UTC"

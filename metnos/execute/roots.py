@@ -1,8 +1,8 @@
 """Files below the granted roots, as executors see them: found, read and written, never outside, never by a symlink.
 
 Law: a path is made lexically absolute from the turn's folder, must lie below a root, and is opened beneath that
-root's descriptor (`beneath.py`): the text chooses the root, the kernel holds the line. Only regular files are read
-and replaced. What a scan could not see is counted and told, never dropped in silence.
+root's descriptor (`beneath.py`): the text chooses the root, the kernel holds the line. What is withheld stays closed below
+a root, too: no plan touches the keys and logs by which it is judged. Only regular files are read and replaced. What a scan could not see is counted and told, never dropped in silence.
 
 A name that is not UTF-8 reaches an executor twice: `path` with U+FFFD to show, `path_bytes` percent-encoded to act
 on. Acting takes `os.fsdecode(unquote_to_bytes(path_bytes))`: text whose odd bytes are surrogates, which is what
@@ -63,6 +63,7 @@ class RootedFiles:
         self.warnings: list[str] = []
         self._folder = os.path.normpath(grant.folder)
         self._roots = sorted((os.path.normpath(root) for root in grant.roots), key=len, reverse=True)
+        self._withheld = _withheld(self._roots, grant.withheld)
         self._allow_hidden = grant.allow_hidden
         self._open = opener or beneath.best()
         self._descriptors: dict[str, int] = {}
@@ -167,6 +168,8 @@ class RootedFiles:
             absolute = absolute[1:]
         if len(os.fsencode(absolute)) >= _PATH_MAX:
             raise FilesError("arguments", "name-too-long", path[:200], "the path is too long")
+        if any(absolute == place or absolute.startswith(place + "/") for place in self._withheld):
+            raise FilesError("denied", "withheld", path, "Metnos keeps its keys and logs there")
         for root in self._roots:
             if absolute == root:
                 return root, ""
@@ -249,6 +252,9 @@ class RootedFiles:
                 if item.name.startswith(".") and not hidden:
                     continue
                 inner = _joined(place, item.name)
+                if inner in self._withheld:
+                    self._skip("withheld", inner)
+                    continue
                 found = self._status(item)
                 if found is None or found.st_dev in self._pseudo:
                     continue
@@ -318,6 +324,19 @@ def _joined(folder: str, path: str) -> str:
     if path.startswith("/"):
         return path
     return (folder if folder.endswith("/") else folder + "/") + path if path else folder
+
+
+def _withheld(roots: list[str], closed: tuple[str, ...]) -> frozenset[str]:
+    """What of `closed` lies below the roots, spelled as it is reached from each: below a root nothing is a symlink."""
+    found: set[str] = set()
+    for place in map(os.path.realpath, closed):
+        for root in roots:
+            real = os.path.realpath(root)
+            if real == place or real.startswith(place.rstrip("/") + "/"):
+                found.add(root)
+            elif place.startswith(real.rstrip("/") + "/"):
+                found.add(_joined(root, place[len(real.rstrip("/")) + 1 :]))
+    return frozenset(found)
 
 
 def _listed(folder: int) -> list[os.DirEntry[str]]:

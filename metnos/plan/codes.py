@@ -203,6 +203,7 @@ CODES: dict[str, Code] = {
     "is-a-folder": Code("caller", "It is a folder", "Name a file."),
     "bad-path": Code("caller", "This cannot be a path", "A path is not empty and holds no NUL."),
     "name-too-long": Code("caller", "The name or path is too long", "Shorten it."),
+    "withheld": Code("caller", "The path is where Metnos keeps its keys and logs", "No plan reads or writes there; put METNOS_HOME elsewhere if the folder is yours."),
     "outside-roots": Code("caller", "The path is outside the granted folders", "Grant the folder: `--root DIR`."),
     "symlink": Code("caller", "A part of the path is a symlink", "Name the real path; symlinks are not followed."),
     "not-a-file": Code("caller", "It is no regular file", "Pipes, sockets and devices are not read or written."),

@@ -369,3 +369,34 @@ def test_schemas_are_json_schemas() -> None:
 
 def test_the_plan_of_a_result_is_a_plan(engine: Engine) -> None:
     assert read_plan(engine.run_sync(COUNT).plan or {}).diagnostics == ()
+
+
+def test_no_plan_reads_or_writes_the_keys_and_logs_it_is_judged_by(opens: Opens, folder: Path) -> None:
+    home = folder / "metnos home"
+    engine = opens(home=home)
+    assert engine.run_sync("the five largest files").ok
+    key = next((home / "keys").iterdir())
+    for tool, args in (
+        ("read_files", {"path": f"metnos home/keys/{key.name}"}),
+        ("write_files", {"path": "metnos home/settings.toml", "content": 'roots = ["/"]'}),
+    ):
+        plan = {"steps": [{"tool": tool, "args": args}, {"tool": "final_answer", "args": {}}]}
+        result = engine.run_sync(plan=plan, assume_yes=True)
+        assert (result.outcome, result.code) == ("error", "withheld")
+    assert not (home / "settings.toml").exists()
+    found = engine.run_sync(plan={"steps": [{"tool": "find_files", "args": {}}, {"tool": "final_answer", "args": {"data": "${step1.count}"}}]})
+    assert found.data == 3
+
+
+@pytest.mark.parametrize("stands", ["home", "above", "by a link"])
+def test_a_folder_that_holds_the_home_folder_is_not_granted_by_standing_in_it(
+    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stands: str
+) -> None:
+    person = tmp_path / "people" / "ada"
+    (person / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(person)
+    monkeypatch.setenv("HOME", str(tmp_path / "link") if stands == "by a link" else str(person))
+    where = tmp_path / "people" if stands == "above" else person
+    assert opens(folder=where).settings.roots == ()
+    assert opens(folder=person / "below").settings.roots == (person / "below",)
+    assert opens(folder=where, roots=(where,)).settings.roots == (where,)

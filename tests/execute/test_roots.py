@@ -400,3 +400,36 @@ def test_a_failure_at_any_point_leaves_the_old_file_and_nothing_else(
     assert outcome == ("operational", "no-space")
     assert (top / "a.txt").read_text() == "alpha"
     assert sorted(os.listdir(top)) == ["a.txt", "sub"]
+
+
+# --- what is withheld --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spelled", ["sub", "sub/deep", ".", "link-to-sub"])
+def test_what_is_withheld_below_a_root_is_neither_found_nor_read_nor_written(top: Path, spelled: str) -> None:
+    (top / "link-to-sub").symlink_to("sub")
+    root = top.parent / "link-to-root"
+    root.symlink_to(top)
+    shut = files(root, folder=str(root), withheld=(str(top / spelled),))
+    assert refusal(shut.read, "sub/deep/c.txt", limit=9) == ("denied", "withheld")
+    assert refusal(shut.read, f"{root}/sub/../sub/deep/c.txt", limit=9) == ("denied", "withheld")
+    assert refusal(shut.stat, "sub/deep") == ("denied", "withheld")
+    assert refusal(shut.write, "sub/deep/new.txt", b"x", overwrite=True) == ("denied", "withheld")
+    assert not (top / "sub" / "deep" / "new.txt").exists()
+    if spelled == ".":
+        assert refusal(shut.scan, ".", recursive=True, hidden=True) == ("denied", "withheld")
+        return
+    found = names(shut)
+    assert "a.txt" in found
+    assert not [path for path in found if path.startswith("sub/deep")]
+    assert shut.skipped == {"withheld": 1}
+
+
+def test_a_root_inside_what_is_withheld_is_shut_too(top: Path) -> None:
+    shut = files(top / "sub", withheld=(str(top),))
+    assert refusal(shut.read, "b.txt", limit=9) == ("denied", "withheld")
+
+
+def test_what_is_withheld_elsewhere_shuts_nothing(top: Path) -> None:
+    open_ = files(top, withheld=(str(top.parent / "roo"), str(top) + "x", "/nowhere"))
+    assert open_.read("sub/b.txt", limit=9) == (b"beta", 4)
