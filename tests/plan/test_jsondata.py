@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from enum import IntEnum
+from enum import Enum, IntEnum
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -64,10 +64,16 @@ class _Number(IntEnum):
     ONE = 1
 
 
+class _Ratio(float, Enum):
+    ONE = 1.0
+
+
 odd = st.recursive(
     st.one_of(
         json_values,
-        st.sampled_from([_Text("a"), _Number.ONE, True, 1, 1.0, -0.0, float("nan"), 2**53, "\ud800", {1}, None]),
+        st.sampled_from(
+            [_Ratio.ONE, _Text("a"), _Number.ONE, True, 1, 1.0, -0.0, float("nan"), 2**53, "\ud800", {1}, None]
+        ),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
@@ -82,12 +88,13 @@ odd = st.recursive(
 @example({"a": [1, {"b": True}], "c": "x"})
 @example({"a": 1, _Text("b"): 2})
 @example([_Text("a")])
+@example([_Ratio.ONE])
 def test_one_writing_copies_and_writes_as_two_looks_would_or_says_nothing(data: Any) -> None:
     found = copied(data)
     if found is not None:
         assert repr(found[0]) == repr(settle(data)), "the same values of the same types, in the same order"
         assert found[1] == canonical(settle(data))
-        assert found[0] is not data
+        assert found[0] is not data or not isinstance(data, (list, dict))
 
 
 def test_most_data_are_copied_in_one_writing() -> None:
