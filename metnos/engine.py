@@ -275,6 +275,10 @@ class Engine:
         """Sentences that work without a model."""
         return self.parts.library.examples(word, language or self.settings.language or "en")
 
+    def language_of(self, request: str) -> str:
+        """The language that a sentence is understood in: the engine's, or the one whose lexicon explains more."""
+        return self.parts.rules.normalise(request, self.settings.language).language
+
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
         """Recorded turns, newest first."""
         return self.parts.journal.turns(limit)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metnos.cli.options import Desk, command
+from metnos.cli.catalog import tell_refused
+from metnos.cli.options import Desk, command, said
 from metnos.cli.turnview import finish, progress_lines, show_plan
+from metnos.text import message
 
 if TYPE_CHECKING:
     from metnos.drivers.results import Planned, Refused
@@ -26,24 +28,31 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) 
     """
     from metnos.cli.consent import TerminalConsent
 
+    sentence = said(" ".join(words))
     output = desk.output
-    consent = TerminalConsent(desk.language) if output.interactive else None
+    consent = TerminalConsent(output) if output.interactive else None
     with (
         desk.engine(
             approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
         ) as engine,
         engine.interruptible(),
     ):
-        result = engine.run_sync(" ".join(words), assume_yes=yes)
-        return finish(output, result, with_plan=with_plan)
+        desk.speak(engine.language_of(sentence))
+        result = engine.run_sync(sentence, assume_yes=yes)
+        status = finish(output, result, with_plan=with_plan)
+        if not result.ok:
+            tell_refused(desk, engine.catalog.refused)
+        return status
 
 
 @command()
 @click.argument("words", nargs=-1, required=True)
 def plan_command(desk: Desk, words: tuple[str, ...]) -> int:
     """Show the plan for a sentence, without running it."""
+    sentence = said(" ".join(words))
     with desk.engine() as engine:
-        planned = engine.plan_sync(" ".join(words))
+        desk.speak(engine.language_of(sentence))
+        planned = engine.plan_sync(sentence)
     return show_planned(desk, planned)
 
 
@@ -55,11 +64,17 @@ def show_planned(desk: Desk, planned: Planned | Refused | object) -> int:
     output = desk.output
     if output.json:
         output.data({type(planned).__name__.lower(): planned})
+        if isinstance(planned, NeedsInputs):
+            return exits.NEEDED
         return exits.OK if isinstance(planned, Planned) else exits.NOT_OK
     if isinstance(planned, Planned):
         show_plan(output.line, planned.plan)
         for need in planned.needs:
-            output.note(f"{need.action}: {', '.join(need.targets) or need.step} ({need.reason})")
+            output.note(
+                message(
+                    "plan.asks", desk.language, step=need.step, action=message(f"action.{need.action}", desk.language)
+                )
+            )
         return exits.OK
     if isinstance(planned, NeedsInputs):
         output.line(planned.question)

@@ -9,8 +9,12 @@ import click
 from metnos.cli import exits
 from metnos.cli.options import Desk, command
 from metnos.cli.output import Fault
+from metnos.text import message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metnos.contracts.catalog import Refused
     from metnos.contracts.model import Contract
 
 SCHEMAS: tuple[str, ...] = ("plan", "manifest")
@@ -25,9 +29,9 @@ def _effects(contract: Contract) -> str:
 def catalog_command(desk: Desk, name: str | None) -> int:
     """List the tools that were admitted, and what was refused and why; or show one contract."""
     output = desk.output
-    language = desk.language or "en"
     with desk.engine() as engine:
         catalog = engine.catalog
+    language = desk.language or "en"
     if name is not None:
         contract = catalog.get(name)
         if contract is None:
@@ -45,9 +49,16 @@ def catalog_command(desk: Desk, name: str | None) -> int:
         for contract in contracts:
             said = contract.descriptions.get(language) or contract.descriptions.get("en", "")
             output.line(f"{contract.name:{width}}  {_effects(contract):13}  {said}")
-        for refused in catalog.refused:
-            output.line(f"refused: {refused}")
+    tell_refused(desk, catalog.refused)
     return exits.OK if not catalog.refused else exits.TRUST
+
+
+def tell_refused(desk: Desk, refused: Iterable[Refused]) -> None:
+    """What is in the catalog folder and stays out, on stderr: name, code, what was found."""
+    for one in refused:
+        fault = one.diagnostic
+        found = ": ".join(filter(None, (fault.where, fault.found, fault.expected)))
+        desk.output.note(message("catalog.refused", desk.language, name=one.name, code=fault.code, found=found))
 
 
 def _show(desk: Desk, contract: Contract) -> None:

@@ -18,6 +18,7 @@ from metnos.text import message
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from metnos.cli.output import Output
     from metnos.turn.commands import AskApproval, OpenDialog
 
 SHOWN_TARGETS = 20
@@ -26,22 +27,23 @@ SHOWN_TARGETS = 20
 class TerminalConsent:
     """`approve` and `answer` ports on a terminal."""
 
-    def __init__(self, language: str | None) -> None:
-        self._language = language
+    def __init__(self, output: Output) -> None:
+        self._output = output
 
     def approve(self, asked: AskApproval) -> bool | None:
         """Show the action with its targets, and take yes or no; no is the default, Ctrl-C cancels the turn."""
-        language = self._language
+        language = self._output.language
         targets = ", ".join(asked.targets[:SHOWN_TARGETS])
         action = message(f"action.{asked.action}", language)
         tell(message("ask.approve", language, action=action, targets=targets))
         if asked.count > 1:
             tell(message("ask.count", language, count=asked.count))
-        if asked.reason:
-            tell(message("ask.reason", language, reason=asked.reason))
+        told = asked.reason.partition("; ")[2]
+        if told:  # beside the rule itself, which the action has said already: what comes from outside
+            tell(message("ask.reason", language, reason=told))
         try:
             with _prompting():
-                return click.confirm(message("ask.yes_no", language), default=False, err=True)
+                return _yes_or_no(language)
         except (click.Abort, KeyboardInterrupt):
             _pass_on_interrupt()
             return None
@@ -75,8 +77,27 @@ def _pass_on_interrupt() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+def _yes_or_no(language: str | None) -> bool:
+    """In the words of the language; nothing typed is a no, anything else is asked again."""
+    yes, no = (message(f"ask.{word}_words", language).split() for word in ("yes", "no"))
+    question = f"{message('ask.yes_no', language)} [{yes[0]}/{no[0].upper()}]"
+    while True:
+        typed = click.prompt(question, default="", show_default=False, err=True).strip().casefold()
+        if typed in yes or typed in no or not typed:
+            return typed in yes
+
+
 def _field(name: str, field: dict[str, Any]) -> Any:
-    kinds: dict[str, Any] = {"integer": int, "number": float, "boolean": bool}
-    schema = field.get("schema", {})
-    wanted = click.Choice(schema["enum"]) if "enum" in schema else kinds.get(str(schema.get("type")), str)
-    return click.prompt(printable(field.get("label") or name), type=wanted, err=True)
+    """One field of a form, asked again until it fits its schema."""
+    from metnos.drivers.asked import Misfit, Typed, fit
+
+    def fitting(text: str) -> Any:
+        try:
+            return fit(name, field.get("schema", {}), Typed(text))
+        except Misfit as fault:
+            raise click.UsageError(fault.message) from fault
+
+    label = printable(field.get("label") or name)
+    choices = field.get("schema", {}).get("enum")
+    shown = f"{label} ({', '.join(map(str, choices))})" if choices else label
+    return click.prompt(shown, value_proc=fitting, err=True)

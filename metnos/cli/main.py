@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -74,6 +74,7 @@ def cli(ctx: click.Context, home: str | None, roots: tuple[str, ...], language: 
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
+    _never_stumble(sys.stdout, sys.stderr)
     output = Output(json="--json" in (sys.argv[1:] if arguments is None else arguments), language=None)
     status: Any = None
     try:
@@ -93,8 +94,18 @@ def main(arguments: list[str] | None = None) -> None:
     except Fault as fault:
         output.fail(fault)
     except Exception as fault:  # noqa: BLE001 - the one place where a fault that nobody foresaw becomes a sentence
-        output.fail(_known(fault))
+        known = _known(fault)
+        if known is None:
+            _bug(output, fault)
+        output.fail(known)
     raise SystemExit(status if isinstance(status, int) else exits.OK)
+
+
+def _never_stumble(*streams: Any) -> None:
+    """What the terminal's encoding lacks is spelled out instead of ending the command."""
+    for stream in streams:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _usage(output: Output, wrong: click.ClickException) -> None:
@@ -104,18 +115,29 @@ def _usage(output: Output, wrong: click.ClickException) -> None:
     raise SystemExit(exits.USAGE)
 
 
-def _known(fault: Exception) -> Fault:
-    """A fault that carries its own code keeps it; anything else is a bug, and is raised as one."""
+def _bug(output: Output, fault: Exception) -> NoReturn:
+    """A fault of this program: where it happened goes to stderr; stdout stays JSON where JSON was asked for."""
+    import traceback
+
+    traceback.print_exception(fault)
+    message = f"{type(fault).__name__}: {fault}"
+    output.fail(Fault("bug", message, hint="this is a fault of Metnos: please report it with the lines above"))
+
+
+def _known(fault: Exception) -> Fault | None:
+    """A fault that carries its own code keeps it; None: nobody foresaw it."""
     code = getattr(fault, "code", None)
     if isinstance(code, str):
         message = getattr(fault, "message", "") or str(fault)
+        seq = getattr(fault, "seq", 0)
         where, hint = str(getattr(fault, "where", "")), str(getattr(fault, "hint", ""))
+        where = where or (f"record {seq}" if seq else "")
         return Fault(code, message, where=where, hint=hint, status=exit_of_code(code))
     if isinstance(fault, OSError):
         return Fault(
             "environment", fault.strerror or str(fault), where=str(fault.filename or ""), status=exits.ENVIRONMENT
         )
-    raise fault
+    return None
 
 
 def exit_of_code(code: str) -> int:

@@ -6,7 +6,6 @@ Law: a command never reads the environment; `Desk` hands it an engine and an out
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,10 +30,16 @@ class Desk:
         self.output = Output(json=json, language=language)
 
     def engine(self, **more: Any) -> Engine:
-        """An engine on this home, these roots and the current folder; close it."""
+        """An engine on this home, these roots and the current folder; close it. From here on its language counts."""
         from metnos.engine import Engine
 
-        return Engine.open(self.home, roots=self.roots, language=self.language, **more)
+        engine = Engine.open(self.home, roots=self.roots, language=self.language, **more)
+        self.speak(engine.settings.language)
+        return engine
+
+    def speak(self, language: str | None) -> None:
+        """Use `language` from here on, unless one was asked for."""
+        self.language = self.output.language = self.language or language
 
 
 def command(**settings: Any) -> Callable[[F], click.Command]:
@@ -70,19 +75,48 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
     return wrap
 
 
-def read_pairs(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """`NAME=VALUE` options as values: JSON where it is JSON, else text.
+def said(text: str) -> str:
+    """What was typed, as text.
 
     Raises:
-        Fault: One of them has no `=` or no name.
+        Fault: It is not UTF-8.
     """
-    values: dict[str, Any] = {}
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        hint = "type it in a terminal that is set to UTF-8"
+        raise Fault("not-utf8", "what was typed is not UTF-8", hint=hint, status=exits.USAGE) from None
+    return text
+
+
+def read_pairs(pairs: tuple[str, ...]) -> dict[str, str]:
+    """`NAME=VALUE` options.
+
+    Raises:
+        Fault: One of them has no `=` or no name, or a name is given twice.
+    """
+    values: dict[str, str] = {}
     for pair in pairs:
-        name, found, text = pair.partition("=")
+        name, found, text = said(pair).partition("=")
         if not found or not name:
-            raise Fault("usage", f"{pair!r} is not NAME=VALUE", status=exits.USAGE)
-        try:
-            values[name] = json.loads(text)
-        except ValueError:
-            values[name] = text
+            raise Fault(
+                "usage", f"{pair!r} is not NAME=VALUE", hint="for example --input year=2026", status=exits.USAGE
+            )
+        if name in values:
+            raise Fault("usage", f"{name!r} is given twice", where=name, status=exits.USAGE)
+        values[name] = text
     return values
+
+
+def read_values(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`NAME=VALUE` where nothing says what is wanted: JSON where it is JSON, else text."""
+    from metnos.drivers.asked import typed_value
+
+    return {name: typed_value(text) for name, text in read_pairs(pairs).items()}
+
+
+def read_answers(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`NAME=VALUE` where a question says what is wanted: text, unless it asks for something else."""
+    from metnos.drivers.asked import Typed
+
+    return {name: Typed(text) for name, text in read_pairs(pairs).items()}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from metnos.cli import exits
-from metnos.cli.options import Desk, command, read_pairs
+from metnos.cli.options import Desk, command, read_values
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
@@ -29,16 +30,31 @@ def read_plan_file(path: str) -> bytes:
 
 @command()
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-def check_command(desk: Desk, file: str) -> int:
-    """Name every fault of a plan file (JSON or line notation), in one pass. `-` reads stdin."""
+@click.option("--input", "pairs", multiple=True, metavar="NAME=VALUE", help="Check with these inputs and no others.")
+def check_command(desk: Desk, file: str, pairs: tuple[str, ...]) -> int:
+    """Name every fault of a plan file (JSON or line notation), in one pass. `-` reads stdin.
+
+    Inputs (`${INPUT:name}`) are given when the plan is run: they are listed, and taken to be given.
+    """
     data = read_plan_file(file)
+    inputs = read_values(pairs) if pairs else None
     with desk.engine() as engine:
-        checked = engine.check(data)
+        checked = engine.check(data, inputs=inputs)
+        wanted = engine.inputs_wanted(data)
     output = desk.output
     if output.json:
-        output.data({"valid": checked.ok, "digest": checked.digest, "diagnostics": checked.diagnostics})
+        output.data(
+            {
+                "valid": checked.ok,
+                "digest": checked.digest,
+                "inputs": list(wanted),
+                "diagnostics": checked.diagnostics,
+            }
+        )
     elif checked.ok:
         output.line(message("check.ok", desk.language, steps=len(checked.steps), digest=checked.digest))
+        if wanted:
+            output.line(message("check.inputs", desk.language, names=", ".join(wanted)))
     else:
         output.diagnostics(checked.diagnostics)
         output.note(message("check.faults", desk.language, count=len(checked.diagnostics), file=file))
@@ -54,13 +70,29 @@ def run_command(desk: Desk, file: str, pairs: tuple[str, ...], yes: bool) -> int
     from metnos.cli.consent import TerminalConsent
 
     data = read_plan_file(file)
+    inputs = read_values(pairs)
     output = desk.output
-    consent = TerminalConsent(desk.language) if output.interactive else None
+    consent = TerminalConsent(output) if output.interactive and file != "-" else None
     with (
         desk.engine(
             approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
         ) as engine,
         engine.interruptible(),
     ):
-        result = engine.run_sync(plan=data, inputs=read_pairs(pairs), assume_yes=yes)
+        _require_inputs(engine.inputs_wanted(data), inputs, file)
+        result = engine.run_sync(plan=data, inputs=inputs, assume_yes=yes)
         return finish(output, result)
+
+
+def _require_inputs(wanted: dict[str, str], given: dict[str, Any], file: str) -> None:
+    missing = {name: where for name, where in wanted.items() if name not in given}
+    if missing:
+        names = ", ".join(missing)
+        options = " ".join(f"--input {name}=VALUE" for name in missing)
+        raise Fault(
+            "input-missing",
+            f"the plan needs a value for {names}",
+            where=next(iter(missing.values())),
+            hint=f"metnos run {file} {options}",
+            status=exits.NEEDED,
+        )

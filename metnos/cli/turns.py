@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos.cli import exits
-from metnos.cli.options import Desk, command, read_pairs
+from metnos.cli.options import Desk, command, read_answers
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
@@ -32,14 +32,18 @@ def resume_command(
     from metnos.cli.consent import TerminalConsent
 
     output = desk.output
-    consent = TerminalConsent(desk.language) if output.interactive and not (approved or denied or pairs) else None
+    answers = read_answers(pairs)
+    consent = TerminalConsent(output) if output.interactive and not (approved or denied or pairs) else None
     with (
         desk.engine(
             approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
         ) as engine,
         engine.interruptible(),
     ):
-        result = engine.resume_sync(engine.find_turn(turn), approve=approved, deny=denied, answers=read_pairs(pairs))
+        name = engine.find_turn(turn)
+        if consent is not None and (request := engine.read_turn(name).request):
+            desk.speak(engine.language_of(request))
+        result = engine.resume_sync(name, approve=approved, deny=denied, answers=answers)
         return finish(output, result)
 
 
@@ -101,6 +105,8 @@ def _show(output: Output, view: TurnView) -> None:
         output.line(f"{'step':12} {step.step} {step.tool} {step.state} {took} {why}".rstrip())
     for approval in view.approvals:
         output.line(f"{'approval':12} {approval.approval} {approval.state} {approval.by}".rstrip())
+    for waiting in view.waiting:
+        output.line(f"{'waits for':12} {waiting}")
     for effect in view.effects:
         output.line(f"{'effect':12} {effect.get('class')} {effect.get('target')}")
     if view.head is not None:

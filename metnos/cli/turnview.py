@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from metnos.cli.output import Output
     from metnos.drivers.ports import StepEvent
-    from metnos.drivers.results import TurnResult
+    from metnos.drivers.results import Need, TurnResult
 
 
 def progress_lines(output: Output) -> Callable[[StepEvent], None] | None:
@@ -31,13 +31,15 @@ def progress_lines(output: Output) -> Callable[[StepEvent], None] | None:
 
 def show_plan(line: Callable[[str], None], plan: dict[str, Any]) -> None:
     """The plan in line notation; as JSON where the notation cannot hold it."""
-    from metnos.plan.notation import show
+    from metnos.plan.jsondata import canonical
+    from metnos.plan.notation import NotationRefused, show
     from metnos.plan.parse import read_plan
 
     parsed = read_plan(plan)
-    if parsed.plan is None:
-        return
-    shown = show(parsed.plan)
+    try:
+        shown = show(parsed.plan) if parsed.plan is not None else canonical(plan).decode()
+    except NotationRefused:
+        shown = canonical(plan).decode()
     line(shown.rstrip("\n"))
 
 
@@ -46,6 +48,7 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
     if output.json:
         output.data(result)
         return exits.BY_OUTCOME[result.outcome]
+    language = output.language = output.language or result.language
     if with_plan and result.plan is not None:
         show_plan(output.note, result.plan)
         output.note("")
@@ -54,12 +57,27 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
     elif result.data is not None:
         from metnos.drivers.showing import show_data
 
-        output.text(show_data(result.data, output.language or "en"))
+        output.text(show_data(result.data, language or "en"))
+    for note in (*result.notes, result.explained if result.explained != result.answer else ""):
+        if note:
+            tell(note)
     output.diagnostics(result.diagnostics if not result.ok else ())
     for need in result.needs:
-        key = "hint.suspended" if need.kind == "approval" else "hint.suspended_dialog"
-        what = ", ".join(need.targets) or need.question
-        tell(f"{message(f'action.{need.action}', output.language) if need.action else ''} {what}".strip())
-        tell(message(key, output.language, turn=result.turn, id=need.id))
-    output.note(f"turn {result.turn}")
+        _tell_need(need, result.turn, language)
+    if result.turn:
+        output.note(message("note.turn", language, turn=result.turn))
     return exits.BY_OUTCOME[result.outcome]
+
+
+def _tell_need(need: Need, turn: str, language: str | None) -> None:
+    """What a turn waits for, and the command that answers it."""
+    if need.kind == "approval":
+        tell(f"{message(f'action.{need.action}', language)} {', '.join(need.targets)}".strip())
+        tell(message("hint.suspended", language, turn=turn, id=need.id))
+        return
+    asked = {name: str(field.get("label", "")) for name, field in need.form.items()} or {"answer": ""}
+    tell(need.question or "\n".join(f"{name}: {label}" for name, label in asked.items()))
+    if need.choices:
+        tell(f"    {' | '.join(need.choices)}")
+    options = " ".join(f"--answer {name}=…" for name in asked)
+    tell(message("hint.suspended_dialog", language, turn=turn, options=options))

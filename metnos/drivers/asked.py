@@ -7,11 +7,10 @@ Law: the callable is the host's code, so whatever it raises or returns amiss is 
 from __future__ import annotations
 
 import inspect
-import json
 from typing import TYPE_CHECKING, Any, cast
 
 from metnos.execute.strict import NotJSON, settle
-from metnos.plan.jsondata import JSONFault, canonical
+from metnos.plan.jsondata import JSONFault, canonical, loads_strict
 from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import inputs as i
@@ -134,10 +133,15 @@ def fitted(dialog: c.OpenDialog, answers: Mapping[str, Any]) -> dict[str, Any]:
         if name not in schemas or name not in answers:
             what = "is not asked for" if name not in schemas else "is missing"
             raise Misfit(name, f"the answer {name!r} {what}; asked for: {', '.join(schemas)}")
-    return {name: _fitted(name, schema, answers[name]) for name, schema in schemas.items()}
+    return {name: fit(name, schema, answers[name]) for name, schema in schemas.items()}
 
 
-def _fitted(name: str, schema: dict[str, Any], answer: Any) -> Any:
+def fit(name: str, schema: dict[str, Any], answer: Any) -> Any:
+    """One answer as JSON that fits its field's schema.
+
+    Raises:
+        Misfit: It does not.
+    """
     from metnos.turn.arguments import check
 
     value = str(answer) if isinstance(answer, Typed) else as_json(answer)
@@ -153,8 +157,8 @@ def _fitted(name: str, schema: dict[str, Any], answer: Any) -> Any:
 def typed_value(text: str) -> Any:
     """What a person typed where no schema says what is wanted: JSON if it is JSON, else the text itself."""
     try:
-        return as_json(json.loads(text))
-    except (ValueError, NotJSON, JSONFault, RecursionError):
+        return loads_strict(text)
+    except JSONFault:
         return str(text)
 
 

@@ -76,6 +76,8 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     usage: dict[str, int] = {}
+    language: str = ""
+    """Of the person: the one asked for, or that of the request."""
     log_head: str = ""
     """Hash of the last record, `sha256:…`; what was signed."""
 

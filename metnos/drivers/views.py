@@ -142,5 +142,6 @@ def result_of(live: LiveTurn) -> TurnResult:
         plan=plan.body if plan is not None else None,
         diagnostics=state.rejected if plan is None else (),
         usage=live.usage,
+        language=language_of(state),
         log_head=live.head.hash if live.head is not None else "",
     )

@@ -240,5 +240,6 @@ CODES: dict[str, Code] = {
     "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
     "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),
     "answer-failed": Code("environment", "Who was to be asked could not be, or answered what is no answer", "Look at the message; it is of the function that the host handed in."),
+    "bug": Code("environment", "A fault of Metnos itself", "Please report it with the lines that were printed."),
     "answer-misfit": Code("caller", "An answer does not fit what was asked", "Give every field that is asked for, with a value of its type."),
 }
