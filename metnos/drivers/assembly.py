@@ -130,14 +130,19 @@ def open_runners(settings: Settings, catalog: Catalog, *, memory: bool) -> Runne
 
 
 def initialise(settings: Settings) -> dict[str, str]:
-    """Make the home, its keys and its settings file; nothing is overwritten."""
+    """Make the home, its key, its database and its settings file; nothing is overwritten."""
+    from metnos.record.keys import open_key
+    from metnos.record.sqlite import SqliteJournal
     from metnos.settings import SETTINGS_FILE
 
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = settings.home / SETTINGS_FILE
     if not path.exists():
         path.write_text(SETTINGS_TEMPLATE, encoding="utf-8")
-    open_journal(settings, memory=False).close()
+    open_key(settings.home / "keys")
+    journal = SqliteJournal(settings.home)
+    journal.mode()
+    journal.close()
     return {"home": str(settings.home), "settings": str(path)}
 
 

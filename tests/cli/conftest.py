@@ -1,0 +1,94 @@
+"""A folder with files, a home, and the command line in a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import ROOT, Metnos
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "a.txt").write_text("alpha\n")
+    (made / "b.txt").write_text("beta beta\n")
+    return made
+
+
+@pytest.fixture
+def metnos(folder: Path, tmp_path: Path) -> Metnos:
+    return Metnos(folder, tmp_path / "home")
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """A copy of the signed catalog, to be damaged."""
+    made = tmp_path / "catalog"
+    shutil.copytree(ROOT / "build" / "catalog", made)
+    return made
+
+
+SLOW = """
+name = "find_files_slow"
+version = "1.0.0"
+placement = "worker"
+families = ["find files"]
+files = ["executor.py"]
+resources = [{ kind = "root", arg = "path" }]
+
+[descriptions]
+en = "Waits for somebody to write into a pipe."
+it = "Aspetta che qualcuno scriva in una pipe."
+
+[[effect]]
+class = "read"
+
+[args]
+type = "object"
+additionalProperties = false
+required = ["path"]
+
+[args.properties.path]
+type = "string"
+minLength = 1
+maxLength = 4096
+description = "The pipe."
+
+[result]
+type = "object"
+additionalProperties = false
+required = ["text"]
+
+[result.properties]
+text = { type = "string" }
+"""
+SLOW_CODE = '''"""Waits."""
+
+from metnos.sdk import Context, Result
+
+
+def run(args, ctx: Context) -> Result:
+    with open(args["path"]) as pipe:
+        return Result.done({"text": pipe.read()})
+'''
+
+
+@pytest.fixture
+def slow_catalog(tmp_path: Path) -> Path:
+    """The shipped executors and one that waits on a pipe, signed with a development key of the test's own."""
+    from metnos.contracts.build import Signer, build
+    from tests.support.signing import key
+
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "manifests", source / "manifests")
+    shutil.copytree(ROOT / "catalog", source / "catalog")
+    (source / "manifests" / "find_files_slow.toml").write_text(SLOW)
+    (source / "catalog" / "executors" / "find_files_slow").mkdir()
+    (source / "catalog" / "executors" / "find_files_slow" / "executor.py").write_text(SLOW_CODE)
+    out = tmp_path / "slow"
+    build(source, out, Signer(key=key(7), development=True))
+    return out

@@ -1,0 +1,140 @@
+"""The command line as a person or a script meets it: a process of its own, in a pipe or on a terminal.
+
+`Metnos` starts `python -m metnos` in a folder and home of the test's own; `Terminal` is the same behind a pty.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "metnos"]
+PATIENCE_S = 30
+
+
+class Done:
+    """How a run ended."""
+
+    def __init__(self, status: int, out: bytes, err: bytes) -> None:
+        self.status = status
+        self.out = out.decode("utf-8", "replace")
+        self.err = err.decode("utf-8", "replace")
+
+    @property
+    def json(self) -> Any:
+        """stdout, which must be one JSON document and nothing else."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error document: all four fields, no other."""
+        error = self.json["error"]
+        assert set(error) == {"code", "message", "where", "hint"}, error
+        assert error["code"]
+        assert error["message"]
+        return error
+
+
+class Metnos:
+    """Runs commands; what is not given is what every other run of the test gets."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self.home = home
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home.parent / "nobody"),
+            "METNOS_HOME": str(home),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(ROOT / ".venv" / "pycache")),
+            "TZ": "UTC",
+            "LC_ALL": "C.UTF-8",
+            "COLUMNS": "100",
+        }
+
+    def start(
+        self, *arguments: str | bytes, stdin: Any = subprocess.DEVNULL, **environment: str
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.environment | environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def __call__(self, *arguments: str | bytes, given: bytes | None = None, **environment: str) -> Done:
+        process = self.start(
+            *arguments, stdin=subprocess.PIPE if given is not None else subprocess.DEVNULL, **environment
+        )
+        out, err = process.communicate(given, timeout=PATIENCE_S)
+        return Done(process.returncode, out, err)
+
+    def on_terminal(self, *arguments: str, **environment: str) -> Terminal:
+        return Terminal([*COMMAND, *arguments], self.folder, self.environment | {"TERM": "xterm"} | environment)
+
+
+class Terminal:
+    """A child whose stdin, stdout and stderr are one terminal."""
+
+    def __init__(self, command: list[str], folder: Path, environment: dict[str, str]) -> None:
+        self.screen = ""
+        pid, self._file = pty.fork()
+        if pid == 0:
+            try:
+                os.chdir(folder)
+                os.execve(command[0], command, environment)
+            finally:
+                os._exit(127)
+        self.pid = pid
+
+    def until(self, text: str) -> str:
+        """Read until `text` is on the screen.
+
+        Raises:
+            AssertionError: The child ended, or nothing more came, without it.
+        """
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in self.screen:
+            if not self._read(deadline):
+                raise AssertionError(f"{text!r} never came:\n{self.screen}")
+        return self.screen
+
+    def _read(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self._file], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            return False
+        try:
+            data = os.read(self._file, 65536)
+        except OSError:  # EIO: nobody has the other end any more
+            return False
+        self.screen += data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return bool(data)
+
+    def type(self, text: str) -> None:
+        os.write(self._file, text.encode())
+
+    def interrupt(self) -> None:
+        """Ctrl-C, as the terminal sends it: to every process in the foreground."""
+        self.type("\x03")
+
+    def end(self) -> int:
+        """Read to the end; the exit code."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self._read(deadline):
+            pass
+        if time.monotonic() >= deadline:
+            os.kill(self.pid, signal.SIGKILL)
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self._file)
+        return os.waitstatus_to_exitcode(status)
