@@ -16,7 +16,7 @@ from metnos.turn import commands as c
 from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Container
 
 QUESTIONS: Final[frozenset[type[c.Command]]] = frozenset({c.AskApproval, c.OpenDialog})
 """Commands that ask a person."""
@@ -26,24 +26,30 @@ OUTCOMES: Final = (i.StepFinished, i.StepFailed, i.StepStopped, i.EffectProbed)
 """Inputs that say what came of a step."""
 
 
-def is_intent(item: i.AnyInput, started: Mapping[str, c.StartStep]) -> bool:
-    """Whether `item` is the durable intent of an effect: committed and anchored before the runner hears of it."""
-    return type(item) is i.StepStarted and started[item.step].effect != "read"
+def is_intent(item: i.AnyInput, effects: Container[str]) -> bool:
+    """Whether `item` is the durable intent of an effect: committed and anchored before the runner hears of it.
+
+    Args:
+        item: The input that was taken.
+        effects: Steps that were asked for and have an effect.
+    """
+    return type(item) is i.StepStarted and item.step in effects
 
 
 def must_commit(
-    item: i.AnyInput, commands: tuple[c.AnyCommand, ...], started: Mapping[str, c.StartStep], *, others_run: bool
+    item: i.AnyInput,
+    commands: tuple[c.AnyCommand, ...],
+    effects: Container[str],
+    others_run: Callable[[str], bool],
 ) -> bool:
     """Whether `item` and its facts must be on disk before any of `commands` is carried out.
 
     Args:
         item: The input that was taken.
         commands: What the machine asks for now.
-        started: Every `StartStep` so far, by step.
-        others_run: Whether a step other than the one of `item` is under way.
+        effects: Steps that were asked for and have an effect.
+        others_run: Whether a step other than the one named is under way.
     """
-    if isinstance(item, OUTCOMES):
-        start = started.get(item.step)
-        if start is not None and start.effect != "read":
-            return others_run or not commands or any(type(command) not in CLOSING for command in commands)
-    return any(type(command) in QUESTIONS for command in commands)
+    if isinstance(item, OUTCOMES) and item.step in effects:
+        return others_run(item.step) or not commands or not CLOSING.issuperset(map(type, commands))
+    return not QUESTIONS.isdisjoint(map(type, commands))

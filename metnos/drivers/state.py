@@ -67,7 +67,9 @@ class TurnUnderWay:
         """Steps that need an event loop and have not been started."""
         self.pending: list[tuple[Question, Awaitable[Any]]] = []
         """Answers of ports that must be awaited."""
-        self.started: dict[str, c.StartStep] = {}
+        self.effects: set[str] = set()
+        """Steps that were asked for and have an effect."""
+        self._contracts: dict[str, Contract] = {}
         self.tasks: dict[str, asyncio.Future[Any]] = {}
         self.on_loop = False
         self.suspended = False
@@ -87,12 +89,13 @@ class TurnUnderWay:
         """Report one input."""
         reaction = self.machine.receive(item)
         commands = reaction.commands
-        intent = is_intent(item, self.started)
-        durable = intent or must_commit(item, commands, self.started, others_run=self._others_run(item))
+        intent = is_intent(item, self.effects)
+        durable = intent or must_commit(item, commands, self.effects, self._others_run)
         self.writer.append(item, reaction, durable=durable, anchor=intent)
         if reaction.facts:
             self._note(reaction)
-        self.queue.extend(commands)
+        if commands:
+            self.queue.extend(commands)
 
     def _note(self, reaction: Reaction) -> None:
         for fact in reaction.facts:
@@ -104,21 +107,23 @@ class TurnUnderWay:
             elif isinstance(fact, f.TurnSuspended):
                 self.suspended = True
 
-    def _others_run(self, item: i.AnyInput) -> bool:
-        step = getattr(item, "step", "")
+    def _others_run(self, step: str) -> bool:
         return bool(self.launch) or any(key != step for key in self.tasks)
 
     def contract(self, reference: str) -> Contract:
         """The contract of `name@version`; the machine names only tools that the catalog has."""
-        contract = self.catalog.get(reference.rpartition("@")[0])
-        assert contract is not None
-        return contract
+        known = self._contracts.get(reference)
+        if known is None:
+            known = self.catalog.get(reference.rpartition("@")[0])
+            assert known is not None
+            self._contracts[reference] = known
+        return known
 
     def adopt(self, commands: Iterable[c.AnyCommand]) -> None:
         """After a resume: what folding the log gave, so that a later `StepStarted` is known for what it is."""
         for command in commands:
-            if isinstance(command, c.StartStep):
-                self.started[command.step] = command
+            if isinstance(command, c.StartStep) and command.effect != "read":
+                self.effects.add(command.step)
 
     def count(self, usage: dict[str, int]) -> None:
         """Add what a model's answer cost."""

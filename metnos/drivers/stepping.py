@@ -21,7 +21,8 @@ STATES: dict[str, str] = {"finished": "done", "failed": "failed", "stopped": "st
 
 def start(turn: TurnUnderWay, command: c.StartStep) -> None:
     """Run the step in this thread if it can and may be; else keep it for the loop."""
-    turn.started[command.step] = command
+    if command.effect != "read":
+        turn.effects.add(command.step)
     if _runs_here(turn, command):
         announce(turn, command)
         report(turn, command, turn.runners.run_now(command, turn.contract(command.executor), turn.grant))
@@ -35,7 +36,7 @@ def _runs_here(turn: TurnUnderWay, command: c.StartStep) -> bool:
         return True
     if command.placement != "host" or turn.on_loop or turn.tasks or turn.launch:
         return False
-    if any(type(other) is c.StartStep for other in turn.queue):
+    if turn.queue and any(type(other) is c.StartStep for other in turn.queue):
         return False
     return turn.runners.is_synchronous(command, turn.contract(command.executor))
 
@@ -48,7 +49,8 @@ def announce(turn: TurnUnderWay, command: c.StartStep) -> None:
     turn.feed(i.StepStarted(at=turn.clock(), step=command.step, operation=command.operation, fence=turn.grant.fence))
     if effect:
         turn.ports.boundary("intent-committed")
-    _tell(turn, command, "started")
+    if turn.ports.progress is not no_progress:
+        _tell(turn, command, "started")
 
 
 def report(turn: TurnUnderWay, command: c.StartStep, outcome: StepOutcome) -> None:
@@ -59,12 +61,12 @@ def report(turn: TurnUnderWay, command: c.StartStep, outcome: StepOutcome) -> No
     turn.feed(outcome.to_input(command.step, turn.clock()))
     if effect:
         turn.ports.boundary("outcome-recorded")
-    _tell(turn, command, STATES[outcome.status])
+    if turn.ports.progress is not no_progress:
+        _tell(turn, command, STATES[outcome.status])
 
 
 def _tell(turn: TurnUnderWay, command: c.StartStep, state: str) -> None:
-    if turn.ports.progress is not no_progress:
-        turn.ports.progress(StepEvent(step=command.step, tool=command.executor.rpartition("@")[0], state=state))
+    turn.ports.progress(StepEvent(step=command.step, tool=command.executor.rpartition("@")[0], state=state))
 
 
 def stop(turn: TurnUnderWay, command: c.StopStep) -> None:
