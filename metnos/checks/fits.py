@@ -66,7 +66,7 @@ def _misfit_pair(made: Alternative, wanted: Alternative, from_lenient: bool, to_
         return None if scalars or widened else Misfit("", made.kind, wanted.kind)
     if made.kind == "array":
         return _misfit_arrays(made, wanted, from_lenient, to_lenient)
-    if made.kind == "object" and made.listed:
+    if made.kind == "object" and (made.listed or made.extra_declared):
         return _misfit_objects(made, wanted, from_lenient, to_lenient)
     return None
 
@@ -102,8 +102,20 @@ def _misfit_objects(made: Alternative, wanted: Alternative, from_lenient: bool, 
         wrong = _inside(f".{name}", misfit(shape, other, from_lenient=from_lenient, to_lenient=to_lenient))
         if wrong is not None:
             return wrong
-    if wanted.extra is None and made.extra is not None and not from_lenient:
+    return None if made.extra is None else _misfit_further(made, made.extra, wanted, from_lenient, to_lenient)
+
+
+def _misfit_further(
+    made: Alternative, extra: Shape, wanted: Alternative, from_lenient: bool, to_lenient: bool
+) -> Misfit | None:
+    """Fields that come with the data, under any name: also one that the consumer declares and the producer does not."""
+    if wanted.extra is None and not from_lenient:
         return Misfit("", "an object with further fields", f"only {', '.join(wanted.fields) or 'an empty object'}")
-    if made.extra is not None and wanted.extra is not None:
-        return _inside(".*", misfit(made.extra, wanted.extra, from_lenient=from_lenient, to_lenient=to_lenient))
-    return None
+    places = [(f".{name}", shape) for name, shape in sorted(wanted.fields.items()) if name not in made.fields]
+    for at, other in places if made.extra_declared else ():
+        wrong = _inside(at, misfit(extra, other, from_lenient=from_lenient, to_lenient=to_lenient))
+        if wrong is not None:
+            return wrong
+    if wanted.extra is None:
+        return None
+    return _inside(".*", misfit(extra, wanted.extra, from_lenient=from_lenient, to_lenient=to_lenient))

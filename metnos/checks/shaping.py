@@ -1,7 +1,7 @@
 """From a JSON Schema 2020-12 to a shape, once per contract.
 
-Law: local `$ref`s only, each read once, so neither a cycle nor a bomb costs more than its own text (admission has
-refused both; a cycle that got here is `any`). Words that constrain values are left to the schema itself.
+Law: local `$ref`s only, each read once, a recursive one twice, so neither a cycle nor a bomb costs more than twice its
+own text; two rounds down, of a recursive type only its JSON types are known. Words that constrain values are left to the schema itself.
 
     >>> compile_shape({"type": "array", "items": {"type": "string"}}).describe()
     'array of string'
@@ -42,6 +42,9 @@ class _Reader:
         self.moved: Any = _moved(self.root) if _has_refs(self.root) else None
         """The root with its references pointing into `$defs/root`, so that a part of it can stand alone."""
         self.pointed: dict[str, Shape] = {}
+        """Of a reference that is being read: its outline, its JSON types and nothing of their inside."""
+        self.reading: set[str] = set()
+        self.cycles: set[str] = set()
 
     def alone(self, schema: dict[str, Any]) -> dict[str, Any]:
         """A part of the root as a schema of its own."""
@@ -67,9 +70,16 @@ class _Reader:
     def follow(self, ref: Any, depth: int) -> Shape:
         if not isinstance(ref, str) or not ref.startswith("#"):
             return ANY
-        if ref not in self.pointed:
-            self.pointed[ref] = ANY  # what a cycle finds
-            self.pointed[ref] = self.read(self.find(ref), depth + 1)
+        if ref in self.pointed:
+            self.cycles |= self.reading & {ref}
+            return self.pointed[ref]
+        schema = self.find(ref)
+        self.pointed[ref] = Shape(tuple(Alternative(kind, extra=ANY) for kind in _kinds_of(schema)))
+        self.reading.add(ref)
+        self.pointed[ref] = self.read(schema, depth + 1)
+        self.reading.discard(ref)
+        if ref in self.cycles:  # once more: a cycle is known one round deeper than its outline
+            self.pointed[ref] = self.read(schema, depth + 1)
         return self.pointed[ref]
 
     def find(self, ref: str) -> Any:
@@ -107,10 +117,13 @@ class _Reader:
         )
 
     def array(self, schema: dict[str, Any], depth: int) -> Alternative:
+        prefix = tuple(self.read(each, depth + 1) for each in schema.get("prefixItems", ()))
         items = schema.get("items")
+        if schema.get("maxItems", len(prefix) + 1) <= len(prefix):
+            items = False  # a tuple: nothing comes after what is listed
         return Alternative(
             "array",
-            prefix=tuple(self.read(each, depth + 1) for each in schema.get("prefixItems", ())),
+            prefix=prefix,
             items=None if items is None else self.read(items, depth + 1),
             min_items=int(schema.get("minItems", 0)),
         )

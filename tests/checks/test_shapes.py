@@ -20,10 +20,39 @@ from tests.support import generated
 from tests.support.world import CONSTRAINTS
 
 PATH: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+MAP: dict[str, Any] = {"type": "object", "additionalProperties": {"type": "integer"}}
+"""As of `dict[str, int]`: no field is declared, and each that comes has a type."""
+TREE: dict[str, Any] = {
+    "$ref": "#/$defs/tree",
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "left": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/tree"}]}},
+            "required": ["name", "left"],
+            "additionalProperties": False,
+        }
+    },
+}
+PAIR: dict[str, Any] = {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "maxItems": 2}
+
+
+def shape_of(of: Any) -> Shape:
+    return of if isinstance(of, Shape) else compile_shape(of)
+
+
+def under(of: Any, field: str) -> Shape:
+    """The shape of a field of each of the objects that `of` may be."""
+    return union([each.fields[field] for each in shape_of(of).only("object")])
+
+
+def elements_of(array: Any) -> Shape:
+    found = elements(shape_of(array))
+    assert found is not None
+    return found
 
 
 def fits(made: Any, wanted: Any, **how: bool) -> bool:
-    return misfit(compile_shape(made), compile_shape(wanted), **how) is None
+    return misfit(shape_of(made), shape_of(wanted), **how) is None
 
 
 @given(st.integers(min_value=0, max_value=2**48))
@@ -123,6 +152,22 @@ def test_inferred_shapes_fit_what_the_data_came_from(seed: int) -> None:
             {"type": "array", "items": {"type": "string"}},
             True,
         ),
+        (MAP, {"type": "object", "additionalProperties": {"type": "string"}}, False),
+        (MAP, {"type": "object", "additionalProperties": {"type": "number"}}, True),
+        (MAP, {"type": "object"}, True),
+        (MAP, PATH, False),
+        (MAP, {"type": "object", "properties": {"path": {"type": "string"}}}, False),
+        (MAP, {"type": "object", "properties": {"size": {"type": "integer"}}}, True),
+        (MAP, {"type": "object", "properties": {"size": {"type": "integer"}}, "additionalProperties": False}, False),
+        ({**PATH, **MAP}, {**PATH, "properties": {**PATH["properties"], "note": {"type": "string"}}}, False),
+        (PATH, {**PATH, "properties": {**PATH["properties"], "note": {"type": "string"}}}, True),
+        (TREE, TREE, True),
+        (under(TREE, "left"), {"type": "boolean"}, False),
+        (under(TREE, "left"), {"type": ["object", "null"]}, True),
+        (under(TREE, "left"), MAP, False),
+        (under(under(TREE, "left"), "left"), {"type": "boolean"}, False),
+        (elements_of(PAIR), {"type": ["integer", "string"]}, True),
+        (elements_of(PAIR), {"type": "integer"}, False),
         ({"required": ["a"]}, {"type": "string"}, False),
         ({"prefixItems": []}, {"type": "string"}, False),
         ({"type": "object", "patternProperties": {"^a": {}}, "additionalProperties": False}, {"type": "object"}, True),

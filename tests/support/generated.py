@@ -48,6 +48,10 @@ def record(rnd: Random, depth: int) -> dict[str, Any]:
         "required": [name for name in names if rnd.random() < 0.7],
     }
     made["additionalProperties"] = rnd.random() < 0.15
+    if rnd.random() < 0.15:  # a map: names come with the data, each of one type
+        made["additionalProperties"] = schema(rnd, depth - 1)
+        if rnd.random() < 0.5:
+            made |= {"properties": {}, "required": []}
     return made
 
 
@@ -192,7 +196,11 @@ def _object(rnd: Random, shape: Any, lenient: bool) -> dict[str, Any]:
     for name, each in shape.get("properties", {}).items():
         if lenient or name in shape.get("required", ()) or rnd.random() < 0.5:
             made[name] = data(rnd, each)
-    if shape.get("additionalProperties", True) and not lenient and rnd.random() < 0.5:
+    further = shape.get("additionalProperties", True)
+    if isinstance(further, dict):
+        names = [name for name in FIELDS if name not in shape.get("properties", {})]
+        return made | {name: data(rnd, further) for name in rnd.sample(names, rnd.randint(0, 3))}
+    if further and not lenient and rnd.random() < 0.5:
         made["surplus"] = rnd.choice((None, 1, "s", []))
     return made
 
