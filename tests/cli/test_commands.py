@@ -288,7 +288,7 @@ def test_init_twice_overwrites_nothing(metnos: Metnos) -> None:
     assert metnos.home.stat().st_mode & 0o077 == 0
     settings.write_text("colour = 1\n")
     bad = metnos("--json", "ask", COUNT)
-    assert (bad.status, bad.error["code"]) == (3, "bad-settings")
+    assert (bad.status, bad.error["code"]) == (2, "bad-settings")
     assert str(settings) in bad.error["where"]
 
 
