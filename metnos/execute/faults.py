@@ -39,9 +39,17 @@ def failure_of(fault: BaseException) -> Failure:
             hint="work on fewer or smaller entries",
         )
     if isinstance(fault, SecretRefused):
-        return Failure(cls="denied", code="secret-not-granted", message=str(fault))
+        return Failure(cls="denied", code="secret-not-granted", message=_text_of(fault))
     if isinstance(fault, TimeoutError):
-        return Failure(cls="timeout", code="step-timeout", message=str(fault) or "it took too long", retryable=True)
-    text = str(fault)
+        return Failure(cls="timeout", code="step-timeout", message=_text_of(fault) or "it took too long", retryable=True)
+    text = _text_of(fault)
     message = f"{type(fault).__name__}: {text}" if text else type(fault).__name__
     return Failure(cls="internal", code="executor-raised", message=message[:2000])
+
+
+def _text_of(fault: BaseException) -> str:
+    """What it says, as JSON can hold it: names of files may hold half characters, and `__str__` is foreign code too."""
+    try:
+        return str(fault).encode("utf-8", "backslashreplace").decode()
+    except Exception as another:  # noqa: BLE001 - whatever it is, the step has failed all the same
+        return f"it cannot be shown ({type(another).__name__})"

@@ -157,7 +157,9 @@ class Runners:
         context = HereContext(command, grant, self._progress)
         try:
             returned = prepared.call(args, context)
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
+        except KeyboardInterrupt:
+            raise
+        except BaseException as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
             return self._border.raised(fault, args)
         finally:
             if context.opened is not None:
@@ -189,11 +191,15 @@ class Runners:
         try:
             async with asyncio.timeout(command.timeout_s):
                 returned = await call(command.args, context)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as fault:
             if asked and task.uncancel() <= 0:
                 return STOPPED
+            if task.cancelling():
+                raise
+            return self._border.raised(fault, command.args)  # nobody cancelled this task: it is the host's own
+        except (KeyboardInterrupt, GeneratorExit):  # of the process; of the loop, which gives this task up
             raise
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
+        except BaseException as fault:  # noqa: BLE001 - the host's code: whatever it raises is its failure
             return self._border.raised(fault, command.args)
         finally:
             del self._running[key]

@@ -165,6 +165,11 @@ def test_a_flood_beside_the_data_is_cut(world: World) -> None:
     assert error_of(outcome) == ("oversize", "too-large")
 
 
+class Unsayable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("not even that")
+
+
 @pytest.mark.parametrize(("fault", "expected"), [
     (ValueError("no"), ("internal", "executor-raised")),
     (FilesError("missing", "not-found", "x", "gone"), ("missing", "not-found")),
@@ -172,6 +177,11 @@ def test_a_flood_beside_the_data_is_cut(world: World) -> None:
     (TimeoutError(), ("timeout", "step-timeout")),
     (SystemExit(3), ("internal", "executor-raised")),
     (RecursionError(), ("internal", "executor-raised")),
+    (GeneratorExit(), ("internal", "executor-raised")),
+    (asyncio.CancelledError(), ("internal", "executor-raised")),
+    (BaseException("of a test runner"), ("internal", "executor-raised")),
+    (ValueError("half\udcff.txt"), ("internal", "executor-raised")),
+    (Unsayable(), ("internal", "executor-raised")),
 ])
 def test_whatever_is_raised_is_one_typed_failure(world: World, fault: BaseException, expected: tuple[str, str]) -> None:
     def run(args: Any, ctx: Any) -> None:
@@ -182,7 +192,7 @@ def test_whatever_is_raised_is_one_typed_failure(world: World, fault: BaseExcept
 
     assert error_of(world.now(world.host(run))) == expected
     assert error_of(world.once(world.host(run))) == expected
-    if not isinstance(fault, SystemExit):
+    if not isinstance(fault, SystemExit | GeneratorExit):  # the second is how a loop gives a task up
         assert error_of(world.once(world.host(run_async, is_async=True))) == expected
 
 
