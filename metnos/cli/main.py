@@ -5,7 +5,6 @@ Law: the table below is the whole command line; `--help` imports no other room.
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -88,9 +87,6 @@ def main(arguments: list[str] | None = None) -> None:
         _usage(output, wrong)
     except KeyboardInterrupt:
         raise SystemExit(exits.CANCELLED) from None
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(exits.OK) from None
     except Fault as fault:
         output.fail(fault)
     except Exception as fault:  # noqa: BLE001 - the one place where a fault that nobody foresaw becomes a sentence

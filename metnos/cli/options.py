@@ -6,6 +6,8 @@ Law: a command never reads the environment; `Desk` hands it an engine and an out
 from __future__ import annotations
 
 import functools
+import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,7 +70,11 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
                 language=language or above["language"],
                 json=as_json or above["output"].json,
             )
-            return function(desk, **rest)
+            try:
+                return function(desk, **rest)
+            except BrokenPipeError:  # whoever read stdout has gone: what was done is done, and nobody wants to hear
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return exits.OK
 
         return click.command(**settings)(run)
 

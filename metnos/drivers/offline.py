@@ -66,8 +66,10 @@ def find_turn(parts: Parts, text: str) -> str:
 def _elsewhere(parts: Parts, text: str, hint: str) -> str:
     """A whole id that is not among the latest: older, or gone."""
     from metnos.record.faults import RecordFault
+    from metnos.record.recorder import check_turn_id
 
     try:
+        check_turn_id(text)
         return parts.journal.load(text).turn
     except RecordFault as fault:
         if fault.code not in ("turn-missing", "turn-id"):
