@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import secrets
 import sys
-from datetime import UTC, datetime
+import time
+from datetime import datetime
+from functools import lru_cache
+from types import NoneType
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
     from metnos.record.store import TurnWriter
     from metnos.turn.inputs import AnyInput
     from metnos.turn.turn import Machine
+
+
+_REQUESTS = (str, Planned, NoneType)
 
 
 class NoSuchAnswer(Exception):
@@ -80,7 +86,7 @@ def open_turn(
     """
     if (request is None) == (plan is None):
         raise TypeError("give either a request or plan=")
-    if not isinstance(request, str | Planned | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(request, _REQUESTS):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"a request is a sentence or what plan() gave, not {type(request).__name__}")
     if language is not None and language not in LANGUAGES:
         raise ValueError(f"no language {language!r}: one of {', '.join(LANGUAGES)}")
@@ -122,7 +128,12 @@ def open_turn(
 
 def turn_id(at: int) -> str:
     """A fresh id that sorts by time: `20261130-120312-9f3a2c4e`."""
-    return f"{datetime.fromtimestamp(at / 1_000_000, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    return f"{_second(at // 1_000_000)}-{secrets.token_hex(4)}"
+
+
+@lru_cache(maxsize=1)
+def _second(since_1970: int) -> str:
+    return time.strftime("%Y%m%d-%H%M%S", time.gmtime(since_1970))
 
 
 def versions(parts: Parts) -> dict[str, str]:

@@ -51,14 +51,14 @@ def needs_of(live: LiveTurn) -> tuple[Need, ...]:
 
 def steps_of(state: TurnState) -> tuple[StepView, ...]:
     """Every step of every accepted plan."""
-    return tuple(_step(run) for run in state.steps)
+    return tuple(map(_step, state.steps))
 
 
 def _step(run: StepRun) -> StepView:
     status: Any = run.state
     return StepView(
         step=run.key,
-        tool=run.step.contract.name,
+        tool=run.known.contract.name,
         status="waiting" if status == "ready" else status,
         items=len(run.calls) if run.lifted else 1,
         data=run.value.data if run.value is not None else None,
@@ -81,7 +81,7 @@ def _notes(state: TurnState) -> tuple[str, ...]:
     if checked is None or (checked.answer_text is None and checked.answer_data is None):
         return ()
     language = language_of(state)
-    return tuple(note for run in state.steps for note in notes(run, language))
+    return tuple(note for run in state.steps if run.has_notes for note in notes(run, language))
 
 
 def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:

@@ -15,7 +15,7 @@ from metnos.turn.inputs import StepFailed, StepFinished, StepStopped
 Status = Literal["finished", "failed", "stopped"]
 
 
-class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
+class StepOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Exactly one of: finished with `data`, failed with `error`, stopped because it was asked to."""
 
     status: Status

@@ -10,15 +10,16 @@ field is framed by its length, so no two different records give the same bytes. 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from metnos.record.model import Record, Row
 
 if TYPE_CHECKING:
     from _hashlib import HASH
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 FORMAT = 1
+Unlinked: TypeAlias = tuple[str, str, int, bytes, "bytes | None"]
 
 _FIRST = b"metnos.chain/1,%d:%b,"
 _RECORD = b"metnos.record/1,%d:%b,%d,%d:%b,%d,%d:%b,%d:%b,%d:"
@@ -36,11 +37,7 @@ def hasher(turn: str) -> HASH:
     return sha256(b"metnos.record/1,%d:%b," % (len(name), name))
 
 
-def hash_with(start: HASH, seq: int, framed_kind: str, at: int, body: bytes, prev: str, commands: str) -> str:
-    """`record_hash` for a writer, which has `hasher(turn)` and `framed(kind)` at hand. Only ASCII is framed here."""
-    made = start.copy()
-    made.update(f"{seq},{framed_kind},{at},{len(prev)}:{prev},{len(commands)}:{commands},{len(body)}:".encode() + body)
-    return "sha256:" + made.hexdigest()
+NO_COMMANDS = digest(b"[]")
 
 
 def framed(text: str) -> str:
@@ -48,7 +45,24 @@ def framed(text: str) -> str:
     return f"{len(text)}:{text}"
 
 
-NO_COMMANDS = digest(b"[]")
+def link(turn: str, start: HASH, seq: int, prev: str, unlinked: Iterable[Unlinked]) -> Iterator[Row]:
+    """Number and hash records, in order: for each the `record_hash`, without a call for each of its parts.
+
+    Args:
+        turn: Turn id.
+        start: `hasher(turn)`.
+        seq: Number of the record before the first.
+        prev: Its hash.
+        unlinked: Of each record `framed(kind)`, kind, time, body, and the commands as bytes; None for a fact.
+    """
+    for framed_kind, kind, at, body, asked in unlinked:
+        seq += 1
+        commands = "" if asked is None else "sha256:" + sha256(asked).hexdigest() if asked else NO_COMMANDS
+        made = start.copy()
+        made.update(f"{seq},{framed_kind},{at},71:{prev},{len(commands)}:{commands},{len(body)}:".encode() + body)
+        row = (turn, seq, kind, at, body, prev, "sha256:" + made.hexdigest(), commands)
+        prev = row[6]
+        yield row
 """Commands digest of an input that the machine answered with no command."""
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from threading import Lock
 
-from metnos.record.chain import NO_COMMANDS, digest, first, framed, hash_with, hasher
-from metnos.record.codec import FACT_KINDS, INPUT_KINDS, KIND_OF, encode, encode_input
+from metnos.record.chain import Unlinked, digest, first, framed, hasher, link
+from metnos.record.codec import KIND_OF, encode, encode_input
 from metnos.record.faults import RecordFault
 from metnos.record.model import Row
 from metnos.turn.inputs import AnyInput, TurnOpened
@@ -19,8 +19,8 @@ from metnos.turn.rules import Reaction
 
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 MAX_TURN_ID = 128
-_FRAMED = {kind: framed(kind) for kind in (*INPUT_KINDS, *FACT_KINDS)}
-_NO_COMMANDS = b"[]"
+_FRAMED = {made: (framed(kind), kind) for made, kind in KIND_OF.items()}
+_NO_COMMANDS = b""
 
 
 def check_turn_id(turn: str) -> None:
@@ -46,12 +46,12 @@ class Recorder:
         self.seq = seq
         self.blobs: dict[str, bytes] = {}
         self._start = hasher(turn)
-        self._sealed = seq
+        self._sealed: int = seq
         self._hash = hash_ or first(turn)
         self._rows: list[Row] = []
         self._lock = Lock()
-        self._pending: deque[tuple[str, int, bytes, bytes | None]] = deque()
-        """(kind, at, body, commands as bytes; None for a fact) of records that are not chained yet."""
+        self._pending: deque[Unlinked] = deque()
+        """Records that are not chained yet."""
 
     @property
     def rows(self) -> list[Row]:
@@ -71,16 +71,13 @@ class Recorder:
         Raises:
             RecordFault: `record-unencodable`; `record-order` if the first input does not open this turn.
         """
-        kind_of, kind = KIND_OF, type(item)
         number, at = self.seq + 1, item.at
         if number == 1 and not (isinstance(item, TurnOpened) and item.turn == self.turn):
             raise RecordFault("record-order", "the first record of a turn is its TurnOpened", turn=self.turn)
         body, blob = encode_input(item)
         commands = reaction.commands
-        added: list[tuple[str, int, bytes, bytes | None]]
-        added = [(kind_of[kind], at, body, encode(commands) if commands else _NO_COMMANDS)]
-        for fact in reaction.facts:
-            added.append((kind_of[type(fact)], at, encode(fact), None))
+        added: list[Unlinked] = [(*_FRAMED[type(item)], at, body, encode(commands) if commands else _NO_COMMANDS)]
+        added += [(*_FRAMED[type(fact)], at, encode(fact), None) for fact in reaction.facts]
         if blob is not None:
             self.blobs[digest(blob)] = blob
         self._pending.extend(added)
@@ -90,13 +87,8 @@ class Recorder:
     def _seal(self) -> None:
         """Chain what is pending, in one loop over little code: faster than after each input."""
         with self._lock:
-            turn, start, prev, seq = self.turn, self._start, self._hash, self._sealed
-            pending, rows = self._pending, self._rows
-            while pending:
-                kind, at, body, asked = pending.popleft()
-                seq += 1
-                commands = "" if asked is None else NO_COMMANDS if asked is _NO_COMMANDS else digest(asked)
-                made = hash_with(start, seq, _FRAMED[kind], at, body, prev, commands)
-                rows.append((turn, seq, kind, at, body, prev, made, commands))
-                prev = made
-            self._hash, self._sealed = prev, seq
+            pending = [self._pending.popleft() for _ in range(len(self._pending))]
+            if pending:
+                self._rows += link(self.turn, self._start, self._sealed, self._hash, pending)
+                last = self._rows[-1]
+                self._sealed, self._hash = last[1], last[6]

@@ -14,7 +14,7 @@ from metnos.plan.diagnostics import Diagnostic
 from metnos.sdk import EffectClass
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", omit_defaults=True):
+class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", omit_defaults=True, gc=False):
     pass
 
 

@@ -40,7 +40,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 """In order of precedence."""
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", omit_defaults=True):
+class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", omit_defaults=True, gc=False):
     pass
 
 

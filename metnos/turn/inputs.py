@@ -15,7 +15,7 @@ import msgspec
 from metnos.sdk import Effect, Failure
 
 
-class Input(msgspec.Struct, frozen=True, kw_only=True, tag_field="input", omit_defaults=True):
+class Input(msgspec.Struct, frozen=True, kw_only=True, tag_field="input", omit_defaults=True, gc=False):
     at: int = 0
 
 

@@ -28,7 +28,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     policy_digest: str = ""
 
 
-class Reaction(msgspec.Struct, frozen=True):
+class Reaction(msgspec.Struct, frozen=True, gc=False):
     """Facts in the order decided; commands sorted by (plan, step, item)."""
 
     facts: tuple[AnyFact, ...] = ()

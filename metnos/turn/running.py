@@ -52,6 +52,8 @@ def step_finished(turn: TurnState, item: i.StepFinished) -> None:
     if not call.announced:
         refuse(turn.phase, item, f"step {item.step} has not been started")
     call.result = item
+    if item.warnings or item.truncated or item.sealed:
+        call.run.has_notes = True
     finish(turn, call, item.data, item.sources, item.effects)
     advance(turn)
 

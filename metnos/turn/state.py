@@ -96,6 +96,7 @@ class StepRun:
         "dependents",
         "error",
         "fillers",
+        "has_notes",
         "key",
         "known",
         "left",
@@ -137,6 +138,8 @@ class StepRun:
         """Items that failed and were left out of the result, with their codes."""
         self.fillers: tuple[str, ...] = ()
         """Fillers that its arguments refer to."""
+        self.has_notes = False
+        """Whether anything must be told beside its data: warnings, what was cut short, sealed or left out."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -253,12 +256,15 @@ class TurnState:
     @property
     def steps(self) -> tuple[StepRun, ...]:
         """Every step of every accepted plan, in order."""
+        if len(self.plans) == 1:
+            return tuple(self.plans[0].runs)
         return tuple(run for plan in self.plans for run in plan.runs)
 
     @property
     def effects(self) -> tuple[Effect, ...]:
         """Every effect that a step reported, in the order of the steps."""
-        return tuple(effect for run in self.steps for effect in run.effects)
+        told = [call.effects for plan in self.plans for run in plan.runs for call in run.calls if call.effects]
+        return tuple(effect for effects in told for effect in effects)
 
     @property
     def asked(self) -> tuple[AskApproval, ...]:

@@ -301,6 +301,7 @@ def gather(turn: TurnState, run: StepRun) -> None:
         sources = run.sources.union(*(call.value.sources for call in done if call.value is not None))
         run.value = Value({"entries": entries, "count": len(entries)}, sources)
         run.left_out = tuple(f"{call.key}: {call.error.code}" for call in errors if call.error is not None)
+        run.has_notes = run.has_notes or bool(errors)
         settle(turn, run, "done")
 
 

@@ -13,7 +13,7 @@ import msgspec
 NO_SOURCES: frozenset[str] = frozenset()
 
 
-class Value(msgspec.Struct, frozen=True):
+class Value(msgspec.Struct, frozen=True, gc=False):
     """JSON data with the sources of all that they were made from. The data are shared, never copied: do not change them."""
 
     data: Any

@@ -45,11 +45,16 @@ def test_no_two_records_are_framed_alike(one, other):
     assert (chain.record_hash(*one) == chain.record_hash(*other)) == (one == other)
 
 
-@given(records)
-def test_a_writer_hashes_as_the_definition_says(record):
-    turn, seq, kind, at, body, prev, commands = record
-    made = chain.hash_with(chain.hasher(turn), seq, chain.framed(kind), at, body, prev, commands)
-    assert made == chain.record_hash(*record)
+@given(st.lists(st.tuples(texts, st.integers(0, 2**53), st.binary(max_size=90), st.none() | st.binary(max_size=9))))
+def test_a_writer_links_as_the_definition_says(records):
+    prev = chain.first("t-1")
+    unlinked = [(chain.framed(kind), kind, at, body, asked) for kind, at, body, asked in records]
+    rows = list(chain.link("t-1", chain.hasher("t-1"), 4, prev, unlinked))
+    for seq, (row, (kind, at, body, asked)) in enumerate(zip(rows, records, strict=True), 5):
+        commands = "" if asked is None else chain.digest(asked or b"[]")
+        made = chain.record_hash("t-1", seq, kind, at, body, prev, commands)
+        assert row == ("t-1", seq, kind, at, body, prev, made, commands)
+        prev = made
 
 
 heads = st.tuples(texts, texts, st.integers(0, 20), texts)
