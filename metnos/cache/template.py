@@ -152,7 +152,7 @@ class OpenPlan(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A value that a slot does not take."""
+    """A value that a slot does not take; `detail` is in signs, for it stands in sentences of every language."""
 
     slot: str
     detail: str
@@ -263,11 +263,11 @@ def bind(template: Template, language: str, names: Sequence[str], slots: Sequenc
 
 def _refuse(name: str, rule: SlotRule, slot: Slot) -> Refusal | None:
     if slot.kind not in rule.kinds:
-        return Refusal(name, f"{slot.text!r} is a {slot.kind}, not a {' or '.join(rule.kinds)}")
+        return Refusal(name, f"{slot.text!r}: {slot.kind} ≠ {'|'.join(rule.kinds)}")
     if rule.min is not None and slot.value < rule.min:
-        return Refusal(name, f"{slot.text!r} is less than {rule.min}")
+        return Refusal(name, f"{slot.text!r} < {rule.min}")
     if rule.max is not None and slot.value > rule.max:
-        return Refusal(name, f"{slot.text!r} is more than {rule.max}")
+        return Refusal(name, f"{slot.text!r} > {rule.max}")
     return None
 
 

@@ -32,10 +32,12 @@ def failure_text(error: Failure, args: dict[str, Any] | None, language: str) -> 
 
 
 def _subject(where: str, args: dict[str, Any] | None) -> str:
-    """The value at a JSON pointer into the arguments where it is short, else the place itself."""
+    """The value at a JSON pointer into the arguments where it is short, else the place itself (or a file's path)."""
+    tokens = [part.replace("~1", "/").replace("~0", "~") for part in where.split("/")[1:]]
+    if not where.startswith("/") or args is None or tokens[0] not in args:
+        return where
     value: Any = args
-    for part in where.split("/")[1:] if where.startswith("/") else [where]:
-        token = part.replace("~1", "/").replace("~0", "~")
+    for token in tokens:
         if isinstance(value, dict):
             value = cast("dict[str, Any]", value).get(token)
         elif isinstance(value, list) and token.isdecimal() and int(token) < len(cast("list[Any]", value)):
@@ -44,9 +46,7 @@ def _subject(where: str, args: dict[str, Any] | None) -> str:
             value = None
     if isinstance(value, dict):
         value = cast("dict[str, Any]", value).get("path")
-    if isinstance(value, str) and 0 < len(value) <= SHORT:
-        return value
-    return where.removeprefix("/") if where.count("/") == 1 else where
+    return value if isinstance(value, str) and 0 < len(value) <= SHORT else where.removeprefix("/")
 
 
 def failed_lines(run: StepRun, language: str) -> Iterator[str]:
