@@ -53,6 +53,8 @@ class AnchorFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = -1
+        self._end = -1
+        """Size of the file after our last whole line: if nobody has written since, it ends with a whole line."""
         self._lock_file = -1
         self._threads = threading.Lock()
 
@@ -68,6 +70,7 @@ class AnchorFile:
                 file = self._open()
                 if os.write(file, line) != len(line):
                     raise OSError("short write")  # noqa: TRY301 - one place for every kind of disk fault
+                self._end += len(line)
                 if sync:
                     os.fdatasync(file)
         except OSError as fault:
@@ -116,7 +119,7 @@ class AnchorFile:
         for file in (self._file, self._lock_file):
             if file >= 0:
                 os.close(file)
-        self._file = self._lock_file = -1
+        self._file = self._lock_file = self._end = -1
 
     def _lines(self) -> list[bytes]:
         try:
@@ -142,18 +145,22 @@ class AnchorFile:
 
     def _open(self) -> int:
         """The file, still the one of that name, ending with a whole line."""
-        if self._file >= 0 and not os.fstat(self._file).st_nlink:  # pruned or deleted: the name is another file's now
-            os.close(self._file)
-            self._file = -1
+        if self._file >= 0:
+            found = os.fstat(self._file)
+            if found.st_nlink and found.st_size == self._end:
+                return self._file
+            if not found.st_nlink:  # pruned or deleted: the name is another file's now
+                os.close(self._file)
+                self._file = -1
         if self._file < 0:
             new = not self._path.exists()
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             if new:
                 sync_folder(self._path.parent)
-        size = os.fstat(self._file).st_size
-        if size and os.pread(self._file, 1, size - 1) != b"\n":
-            whole = self._path.read_bytes().rfind(b"\n") + 1
-            os.ftruncate(self._file, whole)
+        self._end = os.fstat(self._file).st_size
+        if self._end and os.pread(self._file, 1, self._end - 1) != b"\n":
+            self._end = self._path.read_bytes().rfind(b"\n") + 1
+            os.ftruncate(self._file, self._end)
         return self._file
 
     def _replace(self, data: bytes) -> None:

@@ -127,9 +127,10 @@ class Ledger:
         handler = self._by_input.get(type(item))
         if handler is not None:
             handler(seq, item, facts)
-        for fact in facts:
-            if type(fact) is StepUnknown and fact.step in self._open:
-                self._outcome("unknown", seq, self._open[fact.step])
+        if self._open:
+            for fact in facts:
+                if type(fact) is StepUnknown and fact.step in self._open:
+                    self._outcome("unknown", seq, self._open[fact.step])
         for command in commands:
             if type(command) is StartStep:
                 self._starts[command.step] = command
@@ -176,6 +177,8 @@ class Ledger:
             raise RecordFault("approval-used", detail, turn=self._turn, seq=seq)
 
     def _ended(self, seq: int, item: StepFinished | StepFailed | StepStopped, facts: _Facts) -> None:
+        if item.step not in self._open:
+            return  # a read
         if any(type(fact) is StepUnknown and fact.step == item.step for fact in facts):
             return  # the machine does not believe that it ended: `derive` writes `unknown`
         operation = self._open.pop(item.step, None)

@@ -63,7 +63,8 @@ class SqliteWriter:
 
     def append(self, item: AnyInput, reaction: Reaction, *, durable: bool = False, anchor: bool = False) -> None:
         """Record one input and the facts of its reaction."""
-        self._check()
+        if self._dead or self._generation != self._database.generation:
+            self._check()
         try:
             seq = self._recorder.add(item, reaction)
             self.ledger.derive(seq, item, reaction.facts, reaction.commands)
