@@ -34,6 +34,8 @@ class Verdicts:
         self._guard = guard
         self._checked: dict[bytes, Checked] = {}
         self._guarded: dict[bytes, tuple[Checked, Guarded]] = {}
+        self._last: tuple[Checked, CheckContext, bytes] | None = None
+        """What `validate` answered last: in most turns `guard` is asked about just that, and needs no key of its own."""
 
     def validate(self, plan: Any, context: CheckContext) -> Checked:
         """The validator's verdict on `plan`."""
@@ -44,11 +46,16 @@ class Verdicts:
         if found is None:
             found = self._validate(plan, context)
             _keep(self._checked, key, found)
+        self._last = (found, context, key)
         return found
 
     def guard(self, checked: Checked, context: CheckContext) -> Guarded:
         """The guards' verdict; remembered for the very object that `validate` gave."""
-        key = checked.digest.encode() + _encode(context)
+        last = self._last
+        if last is not None and last[0] is checked and last[1] is context:
+            key = last[2]
+        else:
+            key = checked.digest.encode() + _encode(context)
         found = self._guarded.get(key)
         if found is not None and found[0] is checked:
             return found[1]

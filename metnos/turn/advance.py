@@ -49,7 +49,8 @@ def _offer(turn: TurnState, run: StepRun) -> None:
         fail_step(turn, run, fault)
         settle(turn, run, "failed")
         return
-    enter(turn, run)
+    if turn.plan.board is not None:
+        enter(turn, run)
     if run.left:
         clear(turn, run)
     else:
