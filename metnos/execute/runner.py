@@ -21,6 +21,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from metnos.execute.border import Border
 from metnos.execute.code import CodeFault
 from metnos.execute.faults import VaultFault
@@ -156,7 +158,7 @@ class Runners:
         args = command.args
         context = HereContext(command, grant, self._progress)
         try:
-            returned = prepared.call(args, context)
+            returned = prepared.call(args if prepared.how == "inline" else _own(args), context)
         except KeyboardInterrupt:
             raise
         except BaseException as fault:  # noqa: BLE001 - the executor's code: whatever it raises is its failure
@@ -190,7 +192,7 @@ class Runners:
         self._running[key] = stop
         try:
             async with asyncio.timeout(command.timeout_s):
-                returned = await call(command.args, context)
+                returned = await call(_own(command.args), context)
         except asyncio.CancelledError as fault:
             if asked and task.uncancel() <= 0:
                 return STOPPED
@@ -309,6 +311,13 @@ class Runners:
 
             threads = self._threads[name] = Threads(f"metnos-{name}", most)
         return threads
+
+
+def _own(args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments that a host may change: those of the command are the plan's literals and the results of other steps."""
+    return {
+        name: msgspec.to_builtins(value) if isinstance(value, list | dict) else value for name, value in args.items()
+    }
 
 
 def _stopper(future: Future[Any], stopped: asyncio.Future[None]) -> Callable[[], None]:

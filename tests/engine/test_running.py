@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from metnos import Engine, Planned, Refused, TurnResult
+from metnos import Engine, Planned, Refused, TurnResult, executor
 from metnos.engine import json_schema
 from metnos.plan.parse import read_plan
 from metnos.record.faults import RecordFault
@@ -384,7 +384,11 @@ def test_no_plan_reads_or_writes_the_keys_and_logs_it_is_judged_by(opens: Opens,
         result = engine.run_sync(plan=plan, assume_yes=True)
         assert (result.outcome, result.code) == ("error", "withheld")
     assert not (home / "settings.toml").exists()
-    found = engine.run_sync(plan={"steps": [{"tool": "find_files", "args": {}}, {"tool": "final_answer", "args": {"data": "${step1.count}"}}]})
+    found = engine.run_sync(
+        plan={
+            "steps": [{"tool": "find_files", "args": {}}, {"tool": "final_answer", "args": {"data": "${step1.count}"}}]
+        }
+    )
     assert found.data == 3
 
 
@@ -400,3 +404,25 @@ def test_a_folder_that_holds_the_home_folder_is_not_granted_by_standing_in_it(
     assert opens(folder=where).settings.roots == ()
     assert opens(folder=person / "below").settings.roots == (person / "below",)
     assert opens(folder=where, roots=(where,)).settings.roots == (where,)
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_function_that_changes_its_arguments_changes_nothing_else(opens: Opens, later: bool) -> None:
+    def spoil(numbers: list[Any]) -> list[Any]:
+        numbers[0]["n"] = 9
+        numbers.append("more")
+        return numbers
+
+    async def spoil_later(numbers: list[Any]) -> list[Any]:
+        return spoil(numbers)
+
+    @executor(version="1.0.0", effect="read", resources=())
+    def give() -> list[dict[str, int]]:
+        return [{"n": 1}]
+
+    spoiler = executor(version="1.0.0", effect="read", name="spoil", resources=())(spoil_later if later else spoil)
+    engine = opens(executors=[give, spoiler])
+    steps = [step("give"), step("spoil", numbers="${step1}"), step("spoil", numbers=[{"n": 1}])]
+    result = engine.run_sync(plan=plan(*steps, data=["${step1}", "${step2}", "${step3}"]))
+    assert result.data == [[{"n": 1}], *[[{"n": 9}, "more"]] * 2]
+    assert engine.replay(result.turn).status == "identical"
