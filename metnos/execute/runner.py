@@ -19,6 +19,7 @@ Concurrency:
 from __future__ import annotations
 
 from functools import partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from metnos.turn.commands import StartStep
 
 _HOST_THREADS = 32
+_SCALARS = frozenset((str, int, float, bool, NoneType))
+"""What nobody can change."""
 
 
 class Runners:
@@ -315,6 +318,8 @@ class Runners:
 
 def _own(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments that a host may change: those of the command are the plan's literals and the results of other steps."""
+    if _SCALARS.issuperset(map(type, args.values())):
+        return args.copy()
     return {
         name: msgspec.to_builtins(value) if isinstance(value, list | dict) else value for name, value in args.items()
     }
