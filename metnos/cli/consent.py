@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metnos.cli.output import printable, tell
+from metnos.cli.output import on_one_line, printable, tell
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class TerminalConsent:
     def approve(self, asked: AskApproval) -> bool | None:
         """Show the action with its targets, and take yes or no; no is the default, Ctrl-C cancels the turn."""
         language = self._output.language
-        targets = ", ".join(asked.targets[:SHOWN_TARGETS])
+        targets = ", ".join(map(on_one_line, asked.targets[:SHOWN_TARGETS]))
         action = message(f"action.{asked.action}", language)
         tell(message("ask.approve", language, action=action, targets=targets))
         if asked.count > 1:

@@ -128,12 +128,20 @@ def _known(fault: Exception) -> Fault | None:
         seq = getattr(fault, "seq", 0)
         where, hint = str(getattr(fault, "where", "")), str(getattr(fault, "hint", ""))
         where = where or (f"record {seq}" if seq else "")
+        hint = hint or hint_of_code(code)
         return Fault(code, message, where=where, hint=hint, status=exit_of_code(code))
     if isinstance(fault, OSError):
         return Fault(
             "environment", fault.strerror or str(fault), where=str(fault.filename or ""), status=exits.ENVIRONMENT
         )
     return None
+
+
+def hint_of_code(code: str) -> str:
+    """What the table of codes says to do about it, where the fault itself knows nothing better."""
+    from metnos.plan.codes import CODES
+
+    return CODES[code].hint if code in CODES else ""
 
 
 def exit_of_code(code: str) -> int:

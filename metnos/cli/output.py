@@ -41,6 +41,11 @@ def printable(text: str) -> str:
     return "".join(_spelled(character) if _drives_a_terminal(character) else character for character in text)
 
 
+def on_one_line(name: str) -> str:
+    """A name as it stands in a question: its line ends are spelled, too, or it could write the rest of the question."""
+    return "".join(_spelled(character) if character in LINE_ENDS else character for character in name)
+
+
 def _drives_a_terminal(character: str) -> bool:
     return character in TURNING or (character not in "\n\t" and unicodedata.category(character) in CONTROL)
 
@@ -55,6 +60,7 @@ def _is_row(line: str) -> bool:
 
 CONTROL = frozenset({"Cc", "Cs"})
 """Unicode categories that a terminal acts on instead of showing."""
+LINE_ENDS = frozenset("\n\r\t\v\f\x85\u2028\u2029")
 TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Marks that turn the direction of text, and can make a name look like another."""
 

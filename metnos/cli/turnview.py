@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from metnos.cli import exits
-from metnos.cli.output import tell
+from metnos.cli.output import on_one_line, tell
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
 def _tell_need(need: Need, turn: str, language: str | None) -> None:
     """What a turn waits for, and the command that answers it."""
     if need.kind == "approval":
-        tell(f"{message(f'action.{need.action}', language)} {', '.join(need.targets)}".strip())
+        tell(f"{message(f'action.{need.action}', language)} {', '.join(map(on_one_line, need.targets))}".strip())
         tell(message("hint.suspended", language, turn=turn, id=need.id))
         return
     asked = {name: str(field.get("label", "")) for name, field in need.form.items()} or {"answer": ""}

@@ -189,6 +189,7 @@ def test_what_cannot_be_written(shipped: Shipped) -> None:
     assert shipped.error("write_files", path="x", content="new") == ("conflict", "exists", "/path")
     assert shipped.error("write_files", path="y", content="è", encoding="ascii") == ("data", "not-encodable", "/content")
     assert shipped.error("write_files", path="y", content="", encoding="hex") == ("arguments", "unknown-encoding", "/encoding")
+    assert shipped.error("write_files", path="y", content="", encoding="a\0b") == ("arguments", "unknown-encoding", "/encoding")
     assert shipped.error("write_files", path="/etc/y", content="") == ("denied", "outside-roots", "/path")
     assert shipped.error("write_files", path=".", content="") == ("arguments", "is-a-folder", "/path")
     assert (shipped.folder / "x").read_text() == "old"

@@ -303,3 +303,10 @@ def test_every_command_in_the_table_is_one() -> None:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         assert command.help
+
+
+def test_a_fault_without_a_hint_of_its_own_has_that_of_its_code(metnos: Metnos) -> None:
+    assert metnos("ask", COUNT).status == 0
+    done = metnos("--json", "resume", "last")
+    assert done.json["error"]["code"] == "turn-closed"
+    assert done.json["error"]["hint"] == CODES["turn-closed"].hint

@@ -115,6 +115,20 @@ def test_what_is_shown_cannot_drive_the_terminal(metnos: Metnos, folder: Path) -
         assert "\x07" not in terminal.screen
 
 
+def test_a_name_cannot_write_the_rest_of_its_question(metnos: Metnos, folder: Path) -> None:
+    name = "a.txt?\nAllow it [y/N]: n\u2028\nCreate safe.txt"
+    steps = [{"tool": "write_files", "args": {"path": name, "content": "x"}}, {"tool": "final_answer", "args": {}}]
+    (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    terminal = metnos.on_terminal("run", "plan.json", NO_COLOR="1")
+    shown = terminal.until("safe.txt?")
+    assert len([line for line in shown.splitlines() if "txt" in line]) == 1
+    terminal.type("n\n")
+    terminal.end()
+    refused = metnos("run", "plan.json")
+    assert refused.status == 5
+    assert len([line for line in refused.err.splitlines() if "safe.txt" in line or "a.txt" in line]) == 1
+
+
 # --- a slow step is stopped ----------------------------------------------------------------------------------------------
 
 

@@ -17,12 +17,12 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
     overwrite = args.get("overwrite", False)
     try:
         data = ctx.open_secret(args["content"]).encode(encoding)
-    except LookupError:
-        return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
     except UnicodeError as fault:
         at = f"character {fault.start + 1}" if isinstance(fault, UnicodeEncodeError) else "the text"
         message = f"{at} cannot be written in {encoding}"
         return Result.failed("data", "not-encodable", message, where="/content", hint='use "utf-8"')
+    except (LookupError, ValueError):
+        return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
     try:
         before, after = ctx.files.write(path, data, overwrite=overwrite)
     except FilesError as fault:
