@@ -27,16 +27,15 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.gold.convert import Converted, calls_of, convert, gold_pointer, is_list, is_object
+from benchmarks.gold.convert import calls_of, convert, gold_pointer, is_list, is_object
+from benchmarks.gold.faults import all_faults, told
 from benchmarks.gold.reference import run_gold
 from benchmarks.gold.standins import Wanted, field_names, stand_in, wants_of
 from metnos import Engine
-from metnos.checks.model import Checked
 from metnos.checks.validator import Validator
 from metnos.contracts.foreign import Foreign, ForeignFault, foreign_contracts
 from metnos.contracts.host import HostExecutor
 from metnos.contracts.model import Contract
-from metnos.plan.diagnostics import Diagnostic
 
 DATA, SPEC = "-data.json", "-spec.json"
 
@@ -113,7 +112,9 @@ class Bench:
 
     def __init__(self, tools: Tools, home: Path) -> None:
         self.tools = tools
-        self.engine = Engine.open(home, folder=home, executors=tools.executors(), shipped=False, memory=True, zone="UTC")
+        self.engine = Engine.open(
+            home, folder=home, executors=tools.executors(), shipped=False, memory=True, zone="UTC"
+        )
         self.validate = Validator(self.engine.catalog)
         self.fields = set[str]().union(*(field_names(contract.result) for contract in tools.foreign.contracts))
 
@@ -122,10 +123,10 @@ class Bench:
         figures.plans += 1
         converted = convert(record, self.fields)
         checked = self.validate(converted.plan)
-        faults = faults_of(converted, checked)
+        faults = all_faults(converted.faults, checked.diagnostics)
         if faults:
             figures.rejected[faults[0].code] += 1
-            return rejection(faults, converted.plan)
+            return told(faults, gold_pointer(faults[0].where, converted.plan))
         figures.accepted += 1
         self.tools.wants = wants_of(checked)
         wrong = self.compare(converted.plan, calls_of(record) or [])
@@ -149,36 +150,15 @@ class Bench:
             return {"unequal": "the reference cannot follow it", "found": str(fault)}
         for number, arguments in enumerate(wanted, start=1):
             if not same(steps.get(f"1.{number}"), arguments):
-                return {"unequal": "arguments", "step": f"1.{number}", "found": steps.get(f"1.{number}"), "expected": arguments}
+                return {
+                    "unequal": "arguments",
+                    "step": f"1.{number}",
+                    "found": steps.get(f"1.{number}"),
+                    "expected": arguments,
+                }
         if len(steps) != len(wanted) or not same(result.data, answer):
             return {"unequal": "answer", "found": result.data, "expected": answer}
         return None
-
-
-def faults_of(converted: Converted, checked: Checked) -> list[Diagnostic]:
-    """Every fault of a plan, those of the conversion too, in the order of their places."""
-    spoken = {fault.where for fault in converted.faults}
-    if "/steps" in spoken:
-        return list(converted.faults)  # there was nothing to validate
-    found = [*converted.faults, *(fault for fault in checked.diagnostics if fault.where not in spoken)]
-
-    def place(fault: Diagnostic) -> list[tuple[int, str]]:
-        return [(int(part), "") if part.isdecimal() else (-1, part) for part in fault.where.split("/")]
-
-    return sorted(found, key=place)
-
-
-def rejection(faults: list[Diagnostic], plan: dict[str, Any]) -> dict[str, Any]:
-    """The line of a rejected plan."""
-    first, *more = faults
-    line: dict[str, Any] = {
-        "code": first.code,
-        "where": first.where,
-        "gold": gold_pointer(first.where, plan),
-        "found": first.found,
-        "expected": first.expected,
-    }
-    return {**line, "more": [f"{fault.code} {fault.where}" for fault in more]} if more else line
 
 
 def same(one: Any, other: Any) -> bool:
@@ -246,16 +226,18 @@ def measure(folder: Path) -> tuple[Figures, list[dict[str, Any]]]:
             bench = Bench(tools, Path(home))
             with bench.engine:
                 for index, record in enumerate(rows(read(path))):
-                    told = bench.judge(record, figures)
-                    if told is not None:
-                        lines.append({"file": path.name, "index": index, **told})
+                    line = bench.judge(record, figures)
+                    if line is not None:
+                        lines.append({"file": path.name, "index": index, **line})
     return figures, lines
 
 
 def main(argv: list[str] | None = None) -> int:
     """The command line; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="holds NAME-data.json and NAME-spec.json")
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="DIR", help="holds NAME-data.json and NAME-spec.json"
+    )
     try:
         figures, lines = measure(parser.parse_args(argv).data)
     except Unusable as fault:

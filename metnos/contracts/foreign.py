@@ -7,6 +7,7 @@ an annotation; the contract says `lenient`, so that every check knows. What is n
 | a description says | the contract says |
 |---|---|
 | a scalar type (string, number, date, enum …), or only values | any scalar; allowed values become `examples` |
+| a number, where `numerals` is asked for | any scalar, but a text must read as a number |
 | no type, or several that are not all scalars | anything |
 | an array | a list of any length; its items if described |
 | an object | its properties if described, else any object |
@@ -41,7 +42,15 @@ if TYPE_CHECKING:
 
 __all__ = ["OUTPUTS", "PARAMETERS", "SCALARS", "Foreign", "ForeignFault", "foreign_contract", "foreign_contracts"]
 
-PARAMETERS = ("path_parameters", "query_parameters", "body_parameters", "parameters", "arguments", "input_schema", "inputSchema")
+PARAMETERS = (
+    "path_parameters",
+    "query_parameters",
+    "body_parameters",
+    "parameters",
+    "arguments",
+    "input_schema",
+    "inputSchema",
+)
 OUTPUTS = ("output_parameters", "output_parameter", "outputs", "output", "returns", "output_schema", "outputSchema")
 """Where a description holds what goes in, and what comes out."""
 _ANYTHING: dict[str, Any] = {}
@@ -97,8 +106,15 @@ def foreign_contract(
     return _contract(name, tool, effect=effect, version=version, families=families)
 
 
-def foreign_contracts(descriptions: Iterable[Mapping[str, Any]], *, effect: EffectClass = "execute") -> Foreign:
+def foreign_contracts(
+    descriptions: Iterable[Mapping[str, Any]], *, effect: EffectClass = "execute", numerals: bool = False
+) -> Foreign:
     """All tools of a specification: tables with `name`, `description`, parameters and outputs under the usual words.
+
+    Args:
+        descriptions: The tables.
+        effect: What is known about all of them.
+        numerals: A text for a parameter that is declared a number must read as one.
 
     Raises:
         ForeignFault: A tool without a name, or a description that is no table.
@@ -107,7 +123,7 @@ def foreign_contracts(descriptions: Iterable[Mapping[str, Any]], *, effect: Effe
     merged: dict[str, None] = {}
     for described in descriptions:
         name = described.get("name")
-        tool = _read(described, name if isinstance(name, str) else "")
+        tool = _read(described, name if isinstance(name, str) else "", numerals)
         assert isinstance(name, str)
         known = found.setdefault(name, tool)
         if (known.properties, known.required, known.result) != (tool.properties, tool.required, tool.result):
@@ -121,7 +137,7 @@ def foreign_contracts(descriptions: Iterable[Mapping[str, Any]], *, effect: Effe
     )
 
 
-def _read(described: Mapping[str, Any], name: str) -> _Tool:
+def _read(described: Mapping[str, Any], name: str, numerals: bool = False) -> _Tool:
     if not name:
         raise ForeignFault("a tool without a name")
     properties: dict[str, Any] = {}
@@ -129,11 +145,16 @@ def _read(described: Mapping[str, Any], name: str) -> _Tool:
     required: set[str] = {*map(str, listed)} if isinstance(listed, list) else set()  # pyright: ignore[reportUnknownArgumentType]
     for word in PARAMETERS:
         known, needed = read_table(described.get(word) or {}, f"{name}: {word}")
-        properties.update({key: loosen(held, "argument", f"{name}: {key}") for key, held in known.items()})
+        properties.update(
+            {key: loosen(held, "argument", f"{name}: {key}", numerals=numerals) for key, held in known.items()}
+        )
         required |= needed
     text = described.get("description")
     return _Tool(
-        properties, frozenset(required & set(properties)), _result(described, name), text if isinstance(text, str) else ""
+        properties,
+        frozenset(required & set(properties)),
+        _result(described, name),
+        text if isinstance(text, str) else "",
     )
 
 
@@ -198,7 +219,10 @@ def _contract(
     )
     try:
         mark = digest(["metnos.foreign/1", msgspec.to_builtins(contract)])
-        faults = (*check_schema(args, "/parameters", strict=False), *check_schema(tool.result, "/outputs", strict=False))
+        faults = (
+            *check_schema(args, "/parameters", strict=False),
+            *check_schema(tool.result, "/outputs", strict=False),
+        )
     except JSONFault as fault:
         raise ForeignFault(f"{name!a}: {fault.code}: {fault.message}") from None
     if faults:

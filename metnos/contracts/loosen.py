@@ -5,6 +5,7 @@ description said beside types is kept as `description` and `examples`. It knows 
 
 An argument is held to what is declared of it (its required fields; further ones unless they are ruled out). A result
 is what may be referred to: its fields count as there, and no other can be named unless the description says so.
+Where `numerals` is asked for, a text that stands for a number must read as one: "63" does, "per month" does not.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ _ARRAYS = frozenset({"array", "list", "tuple", "set", "sequence"})
 _OBJECTS = frozenset({"object", "dict", "map", "mapping", "json", "struct"})
 _ANYTHING = frozenset({"any", "unknown", "mixed"})
 """First words of a type, in lower case (of an array also the last); every other one is a scalar."""
+_NUMBERS = frozenset({"int", "integer", "long", "float", "double", "decimal", "number"})
+NUMERAL = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+"""A number as people and programs write it, without unit or grouping."""
 _WRAPPERS = frozenset({"optional", "nullable", "union", "either"})
 """Words before the types of which one is meant."""
 _OR = re.compile(r"\||\bor\b")
@@ -65,8 +69,14 @@ def is_whole_array(value: Any) -> bool:
     )
 
 
-def loosen(held: Any, side: Side, where: str) -> dict[str, Any]:
+def loosen(held: Any, side: Side, where: str, *, numerals: bool = False) -> dict[str, Any]:
     """The schema of one property.
+
+    Args:
+        held: Its description: a table, or the bare name of its type.
+        side: Whether it goes in or comes out.
+        where: For a message.
+        numerals: An argument that is declared a number takes no text but a numeral.
 
     Raises:
         ForeignFault: Its properties are no table.
@@ -75,14 +85,16 @@ def loosen(held: Any, side: Side, where: str) -> dict[str, Any]:
     shape = _shape(described)
     loose: dict[str, Any] = {}
     if shape == "object":
-        loose = _object(described, side, where)
+        loose = _object(described, side, where, numerals)
     elif shape == "array":
         items = described.get("items")
         loose = {"type": "array"}
         if isinstance(items, (dict, str)) and items:
-            loose["items"] = loosen(items, side, where)
+            loose["items"] = loosen(items, side, where, numerals=numerals)
     elif shape == "scalar":
         loose = {"type": list(SCALARS)}
+        if numerals and side == "argument" and _is_number(described):
+            loose["pattern"] = NUMERAL
     text = described.get("description")
     if isinstance(text, str) and text:
         loose["description"] = text
@@ -97,16 +109,18 @@ def either(one: Any, other: Any) -> Any:
     return one if _bare(one) == _bare(other) else {}
 
 
-def _object(described: dict[str, Any], side: Side, where: str) -> dict[str, Any]:
+def _object(described: dict[str, Any], side: Side, where: str, numerals: bool) -> dict[str, Any]:
     if not described.get("properties"):
         return {"type": "object"}
     rest = described.get("additionalProperties")
     words = {word: described[word] for word in ("properties", "required") if word in described}
-    properties, required = read_table({"type": "object", **words, "properties": read_table(words["properties"], where)[0]}, where)
+    properties, required = read_table(
+        {"type": "object", **words, "properties": read_table(words["properties"], where)[0]}, where
+    )
     needed = list(properties) if side == "result" else [name for name in properties if name in required]
     loose: dict[str, Any] = {
         "type": "object",
-        "properties": {name: loosen(each, side, where) for name, each in properties.items()},
+        "properties": {name: loosen(each, side, where, numerals=numerals) for name, each in properties.items()},
     }
     if needed:
         loose["required"] = needed
@@ -142,6 +156,11 @@ def _shape(described: dict[str, Any]) -> Shape:
     if not isinstance(kind, str) or not kind.strip():
         return "object" if described.get("properties") else "array" if described.get("items") else _untyped(described)
     return _common({shape for part in _OR.split(kind.lower()) if (shape := _named(part)) is not None})
+
+
+def _is_number(described: dict[str, Any]) -> bool:
+    kind = described.get("type")
+    return isinstance(kind, str) and kind.strip().lower() in _NUMBERS
 
 
 def _common(shapes: set[Shape]) -> Shape:

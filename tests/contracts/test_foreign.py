@@ -21,12 +21,14 @@ def one(described: dict[str, Any]) -> Contract:
 
 
 def test_parameters_are_found_wherever_they_stand() -> None:
-    contract = one({
-        "query_parameters": {"q": {"type": "String", "required": True}},
-        "path_parameters": {"id": {"type": "string", "required": True, "description": "Which."}},
-        "parameters": {"n": {"type": "Number"}},
-        "arguments": {"style": {"allowed_values": ["a"], "required": False}},
-    })
+    contract = one(
+        {
+            "query_parameters": {"q": {"type": "String", "required": True}},
+            "path_parameters": {"id": {"type": "string", "required": True, "description": "Which."}},
+            "parameters": {"n": {"type": "Number"}},
+            "arguments": {"style": {"allowed_values": ["a"], "required": False}},
+        }
+    )
     assert contract.args == {
         "type": "object",
         "properties": {
@@ -62,31 +64,33 @@ def test_arguments_that_nobody_described_are_refused_and_scalars_join() -> None:
 
 
 def test_outputs_count_as_required_down_to_the_leaves() -> None:
-    contract = one({
-        "output_parameters": {
-            "Exchange Rate": {"type": "Number"},
-            "company": {"type": "Object", "properties": {"status": {"type": "Number"}}},
-            "filings": {"type": "Array", "items": {"type": "Object", "properties": {"url": {"type": "String"}}}},
-            "tags": {"type": "array"},
-            "raw": {"type": "object"},
-            "plain": {"description": "No type at all.", "possible_values": []},
-            "valued": {"possible_values": ["a", "b"]},
-            "number": {"type": "int or float"},
-            "maybe": {"type": "Optional[List[str]]"},
-            "typed": {"type": "string[]"},
-            "worded": {"type": "string array"},
-            "several": {"type": "string | array"},
-            "nothing": {"type": "null"},
-            "bare": {"type": "optional"},
-            "implied": {"properties": {"x": {}}},
-            "listed": {"items": "string"},
-            "any": {"type": "any"},
-            "either": {"type": ["string", "null"]},
-            "mixed": {"type": ["string", "array"]},
-            "short": "List[str]",
-            "blank": {"type": "  "},
+    contract = one(
+        {
+            "output_parameters": {
+                "Exchange Rate": {"type": "Number"},
+                "company": {"type": "Object", "properties": {"status": {"type": "Number"}}},
+                "filings": {"type": "Array", "items": {"type": "Object", "properties": {"url": {"type": "String"}}}},
+                "tags": {"type": "array"},
+                "raw": {"type": "object"},
+                "plain": {"description": "No type at all.", "possible_values": []},
+                "valued": {"possible_values": ["a", "b"]},
+                "number": {"type": "int or float"},
+                "maybe": {"type": "Optional[List[str]]"},
+                "typed": {"type": "string[]"},
+                "worded": {"type": "string array"},
+                "several": {"type": "string | array"},
+                "nothing": {"type": "null"},
+                "bare": {"type": "optional"},
+                "implied": {"properties": {"x": {}}},
+                "listed": {"items": "string"},
+                "any": {"type": "any"},
+                "either": {"type": ["string", "null"]},
+                "mixed": {"type": ["string", "array"]},
+                "short": "List[str]",
+                "blank": {"type": "  "},
+            }
         }
-    })
+    )
     properties = contract.result["properties"]
     assert contract.result["required"] == list(properties)
     assert properties["company"]["required"] == ["status"]
@@ -136,12 +140,19 @@ def test_an_odd_name_gets_an_alias_and_keeps_the_original() -> None:
 
 
 def test_one_name_twice_takes_what_either_takes() -> None:
-    found = foreign_contracts([
-        {"name": "t", "parameters": {"a": {"required": True}, "b": {"required": True}}, "outputs": {"x": {}}},
-        {"name": "t", "parameters": {"a": {"required": True}, "c": "string"}, "outputs": {"y": {}}, "description": "D"},
-        {"name": "u"},
-        {"name": "u"},
-    ])
+    found = foreign_contracts(
+        [
+            {"name": "t", "parameters": {"a": {"required": True}, "b": {"required": True}}, "outputs": {"x": {}}},
+            {
+                "name": "t",
+                "parameters": {"a": {"required": True}, "c": "string"},
+                "outputs": {"y": {}},
+                "description": "D",
+            },
+            {"name": "u"},
+            {"name": "u"},
+        ]
+    )
     merged, same = found.contracts
     assert found.merged == ("t",)
     assert merged.args["required"] == ["a"]
@@ -152,18 +163,28 @@ def test_one_name_twice_takes_what_either_takes() -> None:
 
 
 def test_what_two_descriptions_say_differently_may_be_either() -> None:
-    found = foreign_contracts([
-        {
-            "name": "t",
-            "parameters": {"a": {"type": "string", "required": True, "description": "One."}, "b": "string"},
-            "outputs": {"x": "string", "y": {"type": "object", "properties": {"z": "string"}}, "w": {"type": "array"}},
-        },
-        {
-            "name": "t",
-            "parameters": {"a": {"type": "number", "required": True}, "b": {"type": "array", "items": "string"}},
-            "outputs": {"x": "number", "y": {"type": "object", "properties": {"v": "string"}}, "w": {"type": "array"}},
-        },
-    ])
+    found = foreign_contracts(
+        [
+            {
+                "name": "t",
+                "parameters": {"a": {"type": "string", "required": True, "description": "One."}, "b": "string"},
+                "outputs": {
+                    "x": "string",
+                    "y": {"type": "object", "properties": {"z": "string"}},
+                    "w": {"type": "array"},
+                },
+            },
+            {
+                "name": "t",
+                "parameters": {"a": {"type": "number", "required": True}, "b": {"type": "array", "items": "string"}},
+                "outputs": {
+                    "x": "number",
+                    "y": {"type": "object", "properties": {"v": "string"}},
+                    "w": {"type": "array"},
+                },
+            },
+        ]
+    )
     (contract,) = found.contracts
     assert contract.args["properties"] == {"a": {**SCALAR, "description": "One."}, "b": {}}
     assert contract.args["required"] == ["a"]
@@ -173,12 +194,20 @@ def test_what_two_descriptions_say_differently_may_be_either() -> None:
 def test_an_object_that_is_a_parameter_needs_what_is_declared_and_takes_more() -> None:
     place = {"type": "object", "properties": {"city": "string", "zip": {"type": "string"}}, "required": ["city"]}
     flagged = {"type": "object", "properties": {"city": {"type": "string", "required": True}, "zip": "string"}}
-    contract = one({
-        "parameters": {"place": place, "closed": {**flagged, "additionalProperties": False}, "listed": {"items": place}},
-    })
+    contract = one(
+        {
+            "parameters": {
+                "place": place,
+                "closed": {**flagged, "additionalProperties": False},
+                "listed": {"items": place},
+            },
+        }
+    )
     properties = contract.args["properties"]
     assert properties["place"] == {
-        "type": "object", "properties": {"city": SCALAR, "zip": SCALAR}, "required": ["city"],
+        "type": "object",
+        "properties": {"city": SCALAR, "zip": SCALAR},
+        "required": ["city"],
     }
     assert properties["closed"] == {**properties["place"], "additionalProperties": False}
     assert properties["listed"] == {"type": "array", "items": properties["place"]}
@@ -187,9 +216,14 @@ def test_an_object_that_is_a_parameter_needs_what_is_declared_and_takes_more() -
 
 def test_a_result_that_says_so_has_further_fields() -> None:
     rates = {"type": "object", "properties": {"base": "string"}, "additionalProperties": {"type": "number"}}
-    properties = one({"outputs": {"rates": rates, "open": {"type": "object", "additionalProperties": {}}}}).result["properties"]
+    properties = one({"outputs": {"rates": rates, "open": {"type": "object", "additionalProperties": {}}}}).result[
+        "properties"
+    ]
     assert properties["rates"] == {
-        "type": "object", "properties": {"base": SCALAR}, "required": ["base"], "additionalProperties": True,
+        "type": "object",
+        "properties": {"base": SCALAR},
+        "required": ["base"],
+        "additionalProperties": True,
     }
     assert properties["open"] == {"type": "object"}
 
@@ -211,9 +245,13 @@ def test_a_result_may_be_an_array() -> None:
     assert whole["items"]["required"] == ["title"]
     named = one({"output_parameters": {"type": "array", "title": "string"}}).result
     assert named["required"] == ["type", "title"]
-    found = foreign_contracts([{"name": "t", "outputs": described}, {"name": "t", "outputs": {"title": "string"}}, {"name": "t"}])
+    found = foreign_contracts(
+        [{"name": "t", "outputs": described}, {"name": "t", "outputs": {"title": "string"}}, {"name": "t"}]
+    )
     assert found.contracts[0].result == {}
-    silent = foreign_contracts([{"name": "t", "parameters": {"a": "string"}}, {"name": "t", "outputs": {"title": "string"}}])
+    silent = foreign_contracts(
+        [{"name": "t", "parameters": {"a": "string"}}, {"name": "t", "outputs": {"title": "string"}}]
+    )
     assert silent.contracts[0].result["required"] == ["title"]
     assert silent.contracts[0].args["properties"] == {"a": SCALAR}
 
@@ -240,7 +278,14 @@ def test_two_tools_that_differ_have_two_digests() -> None:
 
 @pytest.mark.parametrize(
     "described",
-    [{}, {"name": ""}, {"name": 3}, {"name": "t", "parameters": [1]}, {"name": "t", "parameters": "q"}, {"name": "t", "outputs": {"a": {"type": "object", "properties": [1]}}}],
+    [
+        {},
+        {"name": ""},
+        {"name": 3},
+        {"name": "t", "parameters": [1]},
+        {"name": "t", "parameters": "q"},
+        {"name": "t", "outputs": {"a": {"type": "object", "properties": [1]}}},
+    ],
 )
 def test_what_is_no_description_is_refused(described: dict[str, Any]) -> None:
     with pytest.raises(ForeignFault):
@@ -288,3 +333,20 @@ def test_long_names_stay_apart() -> None:
     assert alias("a" * 128) == "a" * 128
     with pytest.raises(ValueError, match="without a name"):
         alias("")
+
+
+@pytest.mark.parametrize(("text", "taken"), [("63", True), (" +1.5e3 ", True), (".5", True), ("2.", True), ("", False),
+                                             ("per month", False), ("5 km", False), ("1,000", False), ("1e", False)])  # fmt: skip
+def test_where_numerals_are_asked_for_a_text_for_a_number_reads_as_one(text: str, taken: bool) -> None:
+    described = {
+        "name": "t",
+        "parameters": {"n": {"type": "Int"}, "deep": {"type": "object", "properties": {"f": {"type": "float"}}}},
+        "outputs": {"n": {"type": "int"}},
+    }
+    (strict,) = foreign_contracts([described], numerals=True).contracts
+    (loose,) = foreign_contracts([described]).contracts
+    for args in ({"n": text}, {"deep": {"f": text}}):
+        assert validator_for(strict.args).is_valid(args) is taken
+        assert validator_for(loose.args).is_valid(args)
+    assert validator_for(strict.args).is_valid({"n": 63})
+    assert validator_for(strict.result).is_valid({"n": "per month"})
