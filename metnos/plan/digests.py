@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from metnos.plan.jsondata import MAX_PLAN_BYTES, canonical_list, digest
+from metnos.plan.jsondata import MAX_PLAN_BYTES, canonical, digest
 
 if TYPE_CHECKING:
     from metnos.plan.model import Plan
@@ -49,4 +49,4 @@ def operation_id(turn: str, plan: str, step: str, item: int | None, executor: st
         executor: `name@version`.
         arguments: argument digest.
     """
-    return _sha256(canonical_list([OPERATION_DOMAIN, turn, plan, step, item, executor, arguments])).hexdigest()
+    return _sha256(canonical([OPERATION_DOMAIN, turn, plan, step, item, executor, arguments])).hexdigest()

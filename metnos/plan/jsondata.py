@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import orjson
@@ -70,7 +69,6 @@ def is_list(value: Any) -> TypeGuard[list[Any]]:
 
 
 # --- reading -----------------------------------------------------------------------------------------------
-
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 _OPEN = ord("[")
@@ -212,7 +210,6 @@ def _clip(text: str) -> str:
 
 
 # --- writing -----------------------------------------------------------------------------------------------
-
 _OPTIONS = (
     orjson.OPT_SORT_KEYS
     | orjson.OPT_STRICT_INTEGER
@@ -225,10 +222,10 @@ _sha256 = hashlib.sha256
 _FRACTION = re.compile(rb"\.[0-9]").search
 _EXPONENT = re.compile(rb"e-?[0-9]").search
 """A float, which RFC 8785 may spell otherwise, is written with one of these; text that looks like it only costs time.
-Patterns that begin with a letter of their own are looked for ten times faster than any class of characters."""
+Patterns that begin with a letter are looked for ten times faster than a class of characters."""
 _LONG_DIGITS = re.compile(rb"[0-9]{16}").search
-_SURE = frozenset((str, int, bool, type(None)))
-_TEXT = frozenset((str,))
+_SURE, _TEXT = frozenset((str, int, bool, type(None))), frozenset((str,))
+_DEEP: tuple[JSON, ...] = ([],)
 _ASTRAL = re.compile(rb"[\xf0-\xf4]").search
 """A character beyond U+FFFF: the one case where UTF-8 order and UTF-16 order of keys can differ."""
 
@@ -250,8 +247,9 @@ def canonical(data: JSON, *, max_bytes: int | None = None) -> bytes:
     except TypeError as error:
         _refuse_unjson(data)
         raise JSONFault("too-deep" if "ecursion" in str(error) else "not-json", "", str(error)) from None
-    # Two cheap tests that can only err towards the walk, and a walk that can only err towards rfc8785.
-    flat = type(data) is dict and _SURE.issuperset(map(type, data.values()))
+    # Cheap tests that can only err towards the walk, and a walk that can only err towards rfc8785.
+    values = data.values() if type(data) is dict else data if type(data) is list else _DEEP
+    flat = _SURE.issuperset(map(type, values))
     sure = (flat or not _may_hold_float(out)) and (out.isascii() or not _ASTRAL(out))
     if not sure and _is_unsure(data):
         out = _slow(data)
@@ -279,11 +277,6 @@ def copied(data: Any) -> tuple[Any, bytes] | None:
     return copy, out
 
 
-def canonical_list(items: list[str | int | None]) -> bytes:
-    """`canonical` of a list of text and small integers, in which there is nothing to spell in two ways."""
-    return _dumps(items, option=_OPTIONS)
-
-
 def _may_hold_float(out: bytes) -> bool:
     """Whether a float may be in what was written: NaN became `null`."""
     return b"null" in out or _FRACTION(out) is not None or _EXPONENT(out) is not None
@@ -296,7 +289,7 @@ def spell(data: JSON) -> str:
         JSONFault: as `canonical`.
     """
     out = canonical(data)
-    if _LONG_DIGITS(out) and _is_unsure(data):
+    if _LONG_DIGITS(out) and _holds_large_float(data):
         out = _dumps(data, option=_OPTIONS)
     return out.decode("utf-8")
 
@@ -307,33 +300,7 @@ def check_limits(data: JSON, *, max_bytes: int = MAX_PLAN_BYTES, max_depth: int 
     Raises:
         JSONFault: as `canonical`, or `too-deep`.
     """
-    try:
-        size = len(_dumps(data, option=_OPTIONS))
-    except TypeError:
-        size = len(canonical(data))  # names the fault
-    if size > max_bytes:
-        raise JSONFault("too-large", "", f"more than {max_bytes} bytes")
-    level = _level_below([[data]], data)
-    for _ in range(max_depth):
-        if not level:
-            return
-        level = _level_below(level, data)
-    if level:
-        raise JSONFault("too-deep", "", f"nested deeper than {max_depth}")
-
-
-def _level_below(level: list[Any], data: Any) -> list[Any]:
-    """The objects and lists one level below; orjson has bounded the depth and refused all but NaN and infinity."""
-    below: list[Any] = []
-    for container in level:
-        values: Any = container.values() if is_object(container) else container
-        for value in values:
-            kind = value.__class__
-            if kind is dict or kind is list or kind is tuple:
-                below.append(value)
-            elif kind is float and not isfinite(value):
-                _refuse_unjson(data)
-    return below
+    guard_depth(canonical(data, max_bytes=max_bytes).decode("utf-8"), max_depth)
 
 
 def digest(data: JSON, *, max_bytes: int | None = None) -> str:
@@ -360,6 +327,21 @@ def _is_unsure(data: Any) -> bool:
         elif kind is list or kind is tuple:
             stack.extend(value)
         elif kind is float:
+            return True
+    return False
+
+
+def _holds_large_float(data: Any) -> bool:
+    """Whether a whole float beyond 2^53 - 1 is in data that were written already."""
+    stack: list[Any] = [data]
+    while stack:
+        value = stack.pop()
+        kind = value.__class__
+        if kind is dict:
+            stack.extend(value.values())
+        elif kind is list or kind is tuple:
+            stack.extend(value)
+        elif kind is float and abs(value) > MAX_INTEGER and value.is_integer():
             return True
     return False
 
