@@ -6,7 +6,8 @@ Law:
 2. The strongest verdict wins (`OUTCOMES`); without one: `success`, or where something failed `partial` if any step
    or item succeeded, else `error`.
 3. The answer comes from what was recorded: the terminal's own `text` and `data`, resolved here; else `Compose`, told
-   which results nothing else consumed. A turn that was stopped for a reason (denied, cancelled, unknown…) closes at
+   which results nothing else consumed. A sentence that refers, by a fallback, to a step that failed is not said: it would
+   tell "none" where nobody could look. A turn that was stopped for a reason (denied, cancelled, unknown…) closes at
    once and says the reason.
 """
 
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.plan.jsondata import canonical
 from metnos.plan.model import Ask, NeedsInputs
+from metnos.plan.references import StepTarget
 from metnos.turn.commands import Close, Compose, Learn, OpenDialog, ResolveFiller
 from metnos.turn.facts import TurnClosed, TurnSuspended
-from metnos.turn.references import consumed_by
+from metnos.turn.references import consumed_by, references_in
 from metnos.turn.scope import Scope
 from metnos.turn.table import refuse, tag_of
 from metnos.values.resolve import Fault, resolve
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from metnos.turn.facts import Outcome
     from metnos.turn.inputs import AnswerComposed, Input, Learned
     from metnos.turn.state import PlanRun, TurnState
+    from metnos.values.expressions import Expression
 
 
 def rest(turn: TurnState) -> None:
@@ -111,35 +114,40 @@ def conclude(turn: TurnState) -> None:
 
 def _answer(turn: TurnState, outcome: Outcome) -> None:
     checked = turn.plan.checked
-    if checked.answer_text is None and checked.answer_data is None:
-        if outcome == "error":
-            close(turn, outcome)
-        else:
-            _compose(turn, outcome)
-        return
-    fault = _resolve_answer(turn)
-    if fault is None:
-        close(turn, outcome)
-    elif outcome == "success":
+    text = checked.answer_text
+    if text is not None and outcome != "success" and _speaks_of_failure(turn, text):
+        text = None  # a fallback says "none" where nobody could look: the failure is told instead
+    fault = _resolve_answer(turn, text)
+    if fault is not None and outcome == "success":
         turn.code, turn.detail = fault.code, fault.where
         _compose(turn, "partial" if succeeded(turn) else "error")
-    elif outcome == "partial":
-        _compose(turn, outcome)
-    else:
+        return
+    has_answer = text is not None or (checked.answer_text is None and checked.answer_data is not None)
+    if outcome == "error" or (has_answer and fault is None):
         close(turn, outcome)
+    else:
+        _compose(turn, outcome)
 
 
-def _resolve_answer(turn: TurnState) -> Fault | None:
-    checked = turn.plan.checked
+def _speaks_of_failure(turn: TurnState, text: Expression) -> bool:
+    """Whether a sentence refers, by a fallback, to a step that failed or was never reached."""
+    runs = turn.plan.runs
+    targets = (reference.target for reference in references_in(text))
+    named = {target.step for target in targets if isinstance(target, StepTarget) and target.plan is None}
+    return any(run.number in named and run.value is None and run.reason != "when" for run in runs)
+
+
+def _resolve_answer(turn: TurnState, answer_text: Expression | None) -> Fault | None:
     scope = Scope(turn)
     text, data = "", None
-    if checked.answer_text is not None:
-        found = resolve(checked.answer_text, scope)
+    if answer_text is not None:
+        found = resolve(answer_text, scope)
         if isinstance(found, Fault):
             return found
         text = found.data if isinstance(found.data, str) else canonical(found.data).decode()
-    if checked.answer_data is not None:
-        found = resolve(checked.answer_data, scope)
+    answer_data = turn.plan.checked.answer_data
+    if answer_data is not None:
+        found = resolve(answer_data, scope)
         if isinstance(found, Fault):
             return found
         data = found.data

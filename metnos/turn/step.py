@@ -325,6 +325,7 @@ def in_doubt(turn: TurnState, call: Call, error: Failure | None) -> None:
         error: What the runner reported, if it reported anything; kept for the case that the effect is absent.
     """
     turn.facts.append(StepUnknown(step=call.key, operation=call.operation))
+    call.error = error
     if call.run.step.contract.probe:
         call.state = call.run.state = "unknown"
         turn.probing[call.key] = error
