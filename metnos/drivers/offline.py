@@ -5,9 +5,9 @@ Law: reads only; no turn is opened here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from metnos.drivers.given import inputs_wanted, plan_body
+from metnos.drivers.given import inputs_wanted, plan_body, virtual_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +29,11 @@ def check(parts: Parts, plan: JSON | bytes, inputs: Mapping[str, JSON] | None) -
     body, diagnostics = plan_body(plan)
     if body is None:
         return Checked(plan=Plan(steps=()), diagnostics=diagnostics)
-    names = inputs_wanted(body) if inputs is None else inputs
-    context = CheckContext(source="author", inputs={name: {} for name in names})
+    if inputs is None:
+        schemas: dict[str, dict[str, Any]] = {name: {} for name in inputs_wanted(body)}
+    else:
+        schemas = {name: dict(given.schema) for name, given in virtual_inputs(inputs).items()}
+    context = CheckContext(source="author", inputs=schemas)
     return parts.rules.validate(body, context)
 
 

@@ -426,3 +426,11 @@ def test_a_function_that_changes_its_arguments_changes_nothing_else(opens: Opens
     result = engine.run_sync(plan=plan(*steps, data=["${step1}", "${step2}", "${step3}"]))
     assert result.data == [[{"n": 1}], *[[{"n": 9}, "more"]] * 2]
     assert engine.replay(result.turn).status == "identical"
+
+
+@pytest.mark.parametrize("start", ["4", True, 4.5, None, [4], {"n": 4}])
+def test_an_input_of_another_type_is_told_before_anything_runs(engine: Engine, start: Any) -> None:
+    inputs = {"start": start, "rest": 1}
+    result = engine.run_sync(plan=WITH_INPUT, inputs=inputs)
+    assert (result.outcome, result.code, result.detail) == ("plan_rejected", "type-mismatch", "/steps/0/args/n")
+    assert [fault.code for fault in engine.check(WITH_INPUT, inputs=inputs).diagnostics] == ["type-mismatch"]
