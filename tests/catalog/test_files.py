@@ -26,7 +26,14 @@ NOON = 1_796_036_400_000_000_000
 @pytest.fixture
 def tree(shipped: Shipped) -> Path:
     top = shipped.folder
-    for name, size in (("a.txt", 1), ("B.PDF", 20), ("sub/c.pdf", 300), ("sub/deep/d.tar.gz", 4000), (".hidden/e", 5), ("Makefile", 0)):
+    for name, size in (
+        ("a.txt", 1),
+        ("B.PDF", 20),
+        ("sub/c.pdf", 300),
+        ("sub/deep/d.tar.gz", 4000),
+        (".hidden/e", 5),
+        ("Makefile", 0),
+    ):
         path = top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
@@ -45,30 +52,62 @@ def paths(data: Any) -> list[str]:
 def test_all_files_in_order(shipped: Shipped, tree: Path) -> None:
     data = shipped.data("find_files")
     assert paths(data) == ["B.PDF", "Makefile", "a.txt", "sub/c.pdf", "sub/deep/d.tar.gz"]
-    assert data["entries"][0] == {"path": "B.PDF", "name": "B.PDF", "ext": ".pdf", "size": 20, "modified": "2026-11-30T12:00:00+01:00"}
+    assert data["entries"][0] == {
+        "path": "B.PDF",
+        "name": "B.PDF",
+        "ext": ".pdf",
+        "size": 20,
+        "modified": "2026-11-30T12:00:00+01:00",
+    }
     assert [entry["ext"] for entry in data["entries"]] == [".pdf", "", ".txt", ".pdf", ".gz"]
     assert "truncated" not in data
 
 
-@pytest.mark.parametrize(("args", "expected"), [
-    ({"recursive": False}, ["B.PDF", "Makefile", "a.txt"]),
-    ({"path": "sub"}, ["sub/c.pdf", "sub/deep/d.tar.gz"]),
-    ({"path": "sub", "pattern": "deep/*"}, ["sub/deep/d.tar.gz"]),
-    ({"pattern": "*.pdf"}, ["sub/c.pdf"]),
-    ({"pattern": "*.{pdf,PDF}"}, ["B.PDF", "sub/c.pdf"]),
-    ({"pattern": "[aB].*"}, ["B.PDF", "a.txt"]),
-    ({"pattern": "**/*.gz"}, ["sub/deep/d.tar.gz"]),
-    ({"pattern": "sub/*"}, ["sub/c.pdf"]),
-    ({"pattern": "sub/**"}, ["sub/c.pdf", "sub/deep/d.tar.gz"]),
-    ({"pattern": "nothing"}, []),
-    ({"hidden": True, "pattern": "e"}, [".hidden/e"]),
-    ({"min_size": 20, "max_size": 300}, ["B.PDF", "sub/c.pdf"]),
-    ({"max_size": 0}, ["Makefile"]),
-    ({"modified_from": "2026-11-30T12:00:00+01:00", "max_size": 20}, ["B.PDF", "Makefile"]),
-    ({"modified_to": "2026-11-30T12:00:00+01:00"}, ["a.txt"]),
-    ({"modified_from": "2026-11-30T12:00:00Z"}, ["sub/c.pdf"]),
-    ({"modified_from": "2026-11-30T13:00:00", "modified_to": "2026-12-01"}, ["sub/c.pdf"]),
-])
+def test_without_case_composed_and_decomposed_accents_are_one(shipped: Shipped) -> None:
+    for name in ("Perche\u0301.TXT", "stra\u00dfe.txt"):
+        (shipped.folder / name).write_bytes(b"")
+    assert paths(shipped.data("find_files", pattern="perch\u00e9.txt", ignore_case=True)) == ["Perche\u0301.TXT"]
+    assert paths(shipped.data("find_files", pattern="STRASSE.*", ignore_case=True)) == ["stra\u00dfe.txt"]
+    assert paths(shipped.data("find_files", pattern="perch\u00e9.txt")) == []
+
+
+def test_hidden_files_and_the_others_are_all_files(shipped: Shipped, tree: Path) -> None:
+    for name in (".a", "sub/.b/c/d", "sub/.b/.e", "x.y/z"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(b"")
+    for path in (".", "sub", str(tree), str(tree / "sub")):
+        hidden = paths(shipped.data("find_files", path=path, only_hidden=True))
+        rest = paths(shipped.data("find_files", path=path))
+        assert sorted(hidden + rest) == sorted(paths(shipped.data("find_files", path=path, hidden=True)))
+        assert any(text.endswith(".b/c/d") for text in hidden)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({"recursive": False}, ["B.PDF", "Makefile", "a.txt"]),
+        ({"path": "sub"}, ["sub/c.pdf", "sub/deep/d.tar.gz"]),
+        ({"path": "sub", "pattern": "deep/*"}, ["sub/deep/d.tar.gz"]),
+        ({"pattern": "*.pdf"}, ["sub/c.pdf"]),
+        ({"pattern": "*.{pdf,PDF}"}, ["B.PDF", "sub/c.pdf"]),
+        ({"pattern": "*.pdf", "ignore_case": True}, ["B.PDF", "sub/c.pdf"]),
+        ({"pattern": "SUB/**/*.[A-H]z", "ignore_case": True}, ["sub/deep/d.tar.gz"]),
+        ({"only_hidden": True}, [".hidden/e"]),
+        ({"path": ".hidden", "only_hidden": True}, []),
+        ({"pattern": "[aB].*"}, ["B.PDF", "a.txt"]),
+        ({"pattern": "**/*.gz"}, ["sub/deep/d.tar.gz"]),
+        ({"pattern": "sub/*"}, ["sub/c.pdf"]),
+        ({"pattern": "sub/**"}, ["sub/c.pdf", "sub/deep/d.tar.gz"]),
+        ({"pattern": "nothing"}, []),
+        ({"hidden": True, "pattern": "e"}, [".hidden/e"]),
+        ({"min_size": 20, "max_size": 300}, ["B.PDF", "sub/c.pdf"]),
+        ({"max_size": 0}, ["Makefile"]),
+        ({"modified_from": "2026-11-30T12:00:00+01:00", "max_size": 20}, ["B.PDF", "Makefile"]),
+        ({"modified_to": "2026-11-30T12:00:00+01:00"}, ["a.txt"]),
+        ({"modified_from": "2026-11-30T12:00:00Z"}, ["sub/c.pdf"]),
+        ({"modified_from": "2026-11-30T13:00:00", "modified_to": "2026-12-01"}, ["sub/c.pdf"]),
+    ],
+)
 def test_each_condition(shipped: Shipped, tree: Path, args: dict[str, Any], expected: list[str]) -> None:
     assert paths(shipped.data("find_files", **args)) == expected
 
@@ -96,7 +135,9 @@ def test_what_was_found_can_be_read_whatever_it_is_called(shipped: Shipped) -> N
     found = shipped.data("find_files")["entries"]
     read = shipped.data("read_files", files=found)["entries"]
     assert [entry["path"] for entry in read] == [entry["path"] for entry in found]
-    assert {entry["text"] for entry in read} == {f"<{name.hex()}>" for name in (b"caf\xe9", "è|\n*.txt".encode(), b"-rf", b"%41")}
+    assert {entry["text"] for entry in read} == {
+        f"<{name.hex()}>" for name in (b"caf\xe9", "è|\n*.txt".encode(), b"-rf", b"%41")
+    }
 
 
 def glob_of(root: Path) -> Any:
@@ -121,17 +162,20 @@ def test_a_hostile_glob_is_fast(root: Path) -> None:
 # --- reading -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("raw", "args", "text", "lines"), [
-    (b"one\ntwo\n", {}, "one\ntwo\n", 2),
-    (b"one\r\ntwo", {}, "one\r\ntwo", 2),
-    (b"", {}, "", 0),
-    ("è".encode(), {}, "è", 1),
-    (codecs.BOM_UTF8 + b"x", {}, "x", 1),
-    ("xè".encode("utf-16"), {}, "xè", 1),
-    (codecs.BOM_UTF32_BE + "xè".encode("utf-32-be"), {}, "xè", 1),
-    ("è".encode("latin-1"), {"encoding": "latin-1"}, "è", 1),
-    (b"\xff\x00", {"errors": "replace"}, "\ufffd\x00", 1),
-])
+@pytest.mark.parametrize(
+    ("raw", "args", "text", "lines"),
+    [
+        (b"one\ntwo\n", {}, "one\ntwo\n", 2),
+        (b"one\r\ntwo", {}, "one\r\ntwo", 2),
+        (b"", {}, "", 0),
+        ("è".encode(), {}, "è", 1),
+        (codecs.BOM_UTF8 + b"x", {}, "x", 1),
+        ("xè".encode("utf-16"), {}, "xè", 1),
+        (codecs.BOM_UTF32_BE + "xè".encode("utf-32-be"), {}, "xè", 1),
+        ("è".encode("latin-1"), {"encoding": "latin-1"}, "è", 1),
+        (b"\xff\x00", {"errors": "replace"}, "\ufffd\x00", 1),
+    ],
+)
 def test_decoding(shipped: Shipped, raw: bytes, args: dict[str, Any], text: str, lines: int) -> None:
     (shipped.folder / "x").write_bytes(raw)
     entry = {"path": "x", "text": text, "size": len(raw), "lines": lines, "truncated": False}
@@ -181,15 +225,31 @@ def test_writing_tells_what_was_done(shipped: Shipped) -> None:
     again = shipped("write_files", path="new/x.md", content="è\n")
     assert again.data == outcome.data
     changed = shipped("write_files", path="new/x.md", content="z", overwrite=True)
-    assert (changed.effects[0].cls, changed.effects[0].before, changed.effects[0].after) == ("change", sha("è\n".encode()), sha(b"z"))
+    assert (changed.effects[0].cls, changed.effects[0].before, changed.effects[0].after) == (
+        "change",
+        sha("è\n".encode()),
+        sha(b"z"),
+    )
 
 
 def test_what_cannot_be_written(shipped: Shipped) -> None:
     (shipped.folder / "x").write_text("old")
     assert shipped.error("write_files", path="x", content="new") == ("conflict", "exists", "/path")
-    assert shipped.error("write_files", path="y", content="è", encoding="ascii") == ("data", "not-encodable", "/content")
-    assert shipped.error("write_files", path="y", content="", encoding="hex") == ("arguments", "unknown-encoding", "/encoding")
-    assert shipped.error("write_files", path="y", content="", encoding="a\0b") == ("arguments", "unknown-encoding", "/encoding")
+    assert shipped.error("write_files", path="y", content="è", encoding="ascii") == (
+        "data",
+        "not-encodable",
+        "/content",
+    )
+    assert shipped.error("write_files", path="y", content="", encoding="hex") == (
+        "arguments",
+        "unknown-encoding",
+        "/encoding",
+    )
+    assert shipped.error("write_files", path="y", content="", encoding="a\0b") == (
+        "arguments",
+        "unknown-encoding",
+        "/encoding",
+    )
     assert shipped.error("write_files", path="/etc/y", content="") == ("denied", "outside-roots", "/path")
     assert shipped.error("write_files", path=".", content="") == ("arguments", "is-a-folder", "/path")
     assert (shipped.folder / "x").read_text() == "old"

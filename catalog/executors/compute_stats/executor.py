@@ -1,6 +1,7 @@
 """Counts entries, and sums up a numeric field.
 
-Law: whole numbers are added exactly, others without loss in between (`fsum`). A value that is no number is an
+Law: whole numbers are added exactly, others without loss in between (`fsum`); `decimals` rounds mean and median and
+nothing else. A value that is no number is an
 error that names its entry; a missing or null one is left out if `missing` says so.
 """
 
@@ -42,12 +43,21 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         data["sum"] = _sum(values)
         if values:
             data |= {"min": min(values), "max": max(values)}
-            data |= {"mean": _mean(values), "median": statistics.median(values)}
+            middle = {"mean": _mean(values), "median": statistics.median(values)}
+            data |= {name: _rounded(figure, args.get("decimals")) for name, figure in middle.items()}
     except OverflowError:
         data["sum"] = math.inf
     if any(abs(data[name]) > LARGEST and isinstance(data[name], int) for name in data) or math.isinf(data["sum"]):
-        return Result.failed("data", "integer-range", "the figures are beyond what JSON numbers hold", where=f"/{field}")
+        return Result.failed(
+            "data", "integer-range", "the figures are beyond what JSON numbers hold", where=f"/{field}"
+        )
     return Result.done(data, counters={"values": len(values)})
+
+
+def _rounded(figure: float, decimals: int | None) -> int | float:
+    if decimals is None or isinstance(figure, int) or not math.isfinite(figure):
+        return figure
+    return round(figure, decimals) if decimals else round(figure)
 
 
 def _sum(values: list[int | float]) -> int | float:
@@ -55,4 +65,6 @@ def _sum(values: list[int | float]) -> int | float:
 
 
 def _mean(values: list[int | float]) -> float:
-    return statistics.fmean(values) if not all(isinstance(value, int) for value in values) else sum(values) / len(values)
+    return (
+        statistics.fmean(values) if not all(isinstance(value, int) for value in values) else sum(values) / len(values)
+    )

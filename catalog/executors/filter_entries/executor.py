@@ -1,7 +1,7 @@
 """Keeps the entries whose field satisfies a condition; their order stays.
 
 Law: numbers compare with numbers, text with text, times (ISO 8601 with offset) as instants; anything else is an
-error that names the entry. Patterns run on RE2, which cannot be made slow.
+error that names the entry. Patterns run on RE2, which cannot be made slow. `ignore_case` is about text alone.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
+from unicodedata import normalize
 
 from metnos.sdk import Context, Result
 
@@ -29,7 +30,7 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     """Filter."""
     field, missing = args["field"], args.get("missing", "error")
     try:
-        test = _test(args["op"], args["value"])
+        test = _test(args["op"], args["value"], ignore_case=args.get("ignore_case", False))
     except Mismatch as fault:
         return Result.failed("arguments", "bad-value", str(fault), where="/value")
     kept: list[dict[str, Any]] = []
@@ -57,7 +58,26 @@ def _escaped(field: str) -> str:
     return field.replace("~", "~0").replace("/", "~1")
 
 
-def _test(op: str, value: Any) -> Test:
+def _test(op: str, value: Any, *, ignore_case: bool) -> Test:
+    """The test of one field; without case, both sides are folded first (a pattern folds by itself)."""
+    if not ignore_case:
+        return _plain_test(op, value)
+    if op == "matches" and isinstance(value, str):
+        return _matching(value, ignore_case=True)
+    test = _plain_test(op, _folded(value))
+    return lambda found: test(_folded(found))
+
+
+def _folded(value: Any) -> Any:
+    """Text without the difference of case and of composed accents; of a list, each element; a time as it is."""
+    if isinstance(value, list):
+        return [_folded(item) for item in cast("list[Any]", value)]
+    if not isinstance(value, str) or _instant(value) is not None:
+        return value
+    return value.lower() if value.isascii() else normalize("NFC", normalize("NFC", value).casefold())
+
+
+def _plain_test(op: str, value: Any) -> Test:
     if op in ("eq", "ne"):
         return lambda found: _equal(found, value) == (op == "eq")
     if op in ORDER:
@@ -112,12 +132,13 @@ def _contains(found: Any, value: Any) -> bool:
     return value in _text(found)
 
 
-def _matching(pattern: str) -> Test:
+def _matching(pattern: str, *, ignore_case: bool = False) -> Test:
     import re2 as untyped  # only where a pattern is used
 
     re2: Any = untyped
     options = re2.Options()
     options.log_errors = False
+    options.case_sensitive = not ignore_case
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as fault:

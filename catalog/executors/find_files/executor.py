@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unicodedata import normalize
 
 from metnos.sdk import Context, FileEntry, Result
 
@@ -28,19 +29,28 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
     globs = alternatives(pattern)
     if globs is None:
         return Result.failed("arguments", "bad-pattern", "too many alternatives in braces", where="/pattern")
+    fold = folded if args.get("ignore_case", False) else _as_it_is
+    globs = [fold(glob) for glob in globs]
     sizes = args.get("min_size", 0), args.get("max_size", math.inf)
-    times = _nanoseconds(args.get("modified_from"), here, -math.inf), _nanoseconds(args.get("modified_to"), here, math.inf)
-    top = ctx.files.stat(path).path if "/" in pattern else "."
+    times = (
+        _nanoseconds(args.get("modified_from"), here, -math.inf),
+        _nanoseconds(args.get("modified_to"), here, math.inf),
+    )
+    only_hidden = args.get("only_hidden", False)
+    hidden = only_hidden or args.get("hidden", False)
+    top = ctx.files.stat(path).path if "/" in pattern or only_hidden else "."
     base = "" if top == "." else top.rstrip("/") + "/"
     entries: list[dict[str, Any]] = []
     seen, truncated = 0, False
-    for entry in ctx.files.scan(path, recursive=args.get("recursive", True), hidden=args.get("hidden", False)):
+    for entry in ctx.files.scan(path, recursive=args.get("recursive", True), hidden=hidden):
         seen += 1
         if seen % 1000 == 0:
             ctx.progress(seen, None, entry.path)
         if not entry.is_file or not sizes[0] <= entry.size <= sizes[1] or not times[0] <= entry.modified_ns < times[1]:
             continue
-        subject = entry.path.removeprefix(base) if "/" in pattern else entry.name
+        if only_hidden and not _is_hidden(entry.path.removeprefix(base)):
+            continue
+        subject = fold(entry.path.removeprefix(base) if "/" in pattern else entry.name)
         if not any(matches(glob, subject) for glob in globs):
             continue
         if len(entries) >= limit:
@@ -64,6 +74,20 @@ def _record(entry: FileEntry, here: datetime) -> dict[str, Any]:
     if entry.path_bytes is not None:
         record["path_bytes"] = entry.path_bytes
     return record
+
+
+def folded(text: str) -> str:
+    """`text` without the difference of upper and lower case, and of composed and decomposed accents."""
+    return text.lower() if text.isascii() else normalize("NFC", normalize("NFC", text).casefold())
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _is_hidden(below: str) -> bool:
+    """The name, or one of the folders on the way to it, begins with a dot."""
+    return below.startswith(".") or "/." in below
 
 
 def _iso(modified_ns: int, here: datetime) -> str:
