@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from collections.abc import Generator, Iterable
 
     from metnos.cache.templates import TemplateLibrary
@@ -42,6 +43,7 @@ class Interrupts:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns: list[LiveTurn] = []
+        self._catching = False
 
     @contextmanager
     def watching(self, turn: LiveTurn) -> Generator[None]:
@@ -71,10 +73,33 @@ class Interrupts:
                 raise KeyboardInterrupt
 
         signal.signal(signal.SIGINT, caught)
+        self._catching = True
         try:
             yield
         finally:
+            self._catching = False
             signal.signal(signal.SIGINT, before)
+
+    @contextmanager
+    def waking(self, loop: AbstractEventLoop) -> Generator[None]:
+        """A signal wakes `loop`, also one that comes just before it lies down: without this it would sleep on."""
+        if not self._catching or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        import socket
+
+        ours, theirs = socket.socketpair()
+        for end in (ours, theirs):
+            end.setblocking(False)
+        loop.add_reader(ours, lambda: ours.recv(4096))
+        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(ours)
+            ours.close()
+            theirs.close()
 
 
 def open_catalog(

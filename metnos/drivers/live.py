@@ -188,12 +188,15 @@ class LiveTurn(TurnUnderWay):
 
 
 def _compose(turn: LiveTurn, command: c.Compose) -> None:
+    if turn.machine.state.phase != "composing":  # cancelled since it was asked for
+        return
     text = turn.compose(command, turn.machine.state)
     turn.feed(i.AnswerComposed(at=turn.clock(), text=text))
 
 
 def _learn(turn: LiveTurn, _command: c.Learn) -> None:
-    turn.feed(i.Learned(at=turn.clock()))
+    if turn.machine.state.phase == "learning":
+        turn.feed(i.Learned(at=turn.clock()))
 
 
 def _close(turn: LiveTurn, _command: c.Close) -> None:

@@ -23,6 +23,8 @@ NO_MODEL = Failure(
 
 def look_up(turn: TurnUnderWay, command: c.LookUpPlan) -> None:
     """Ask the signed templates."""
+    if turn.machine.state.phase != "looking_up":  # cancelled since it was asked for
+        return
     found = turn.look_up(command.request, command.language)
     at = turn.clock()
     if isinstance(found, Match):
@@ -36,6 +38,8 @@ def look_up(turn: TurnUnderWay, command: c.LookUpPlan) -> None:
 def propose(turn: TurnUnderWay, command: c.Propose) -> None:
     """Ask the proposer, if there is one."""
     proposer = turn.ports.proposer
+    if turn.machine.state.phase != "proposing":
+        return
     if proposer is None:
         turn.command_failed(command, NO_MODEL)
         return

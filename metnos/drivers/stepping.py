@@ -23,7 +23,9 @@ def start(turn: TurnUnderWay, command: c.StartStep) -> None:
     """Run the step in this thread if it can and may be; else keep it for the loop."""
     if command.effect != "read":
         turn.effects.add(command.step)
-    if _runs_here(turn, command):
+    if turn.machine.state.cancelling:  # asked for before the stop that waits behind it
+        turn.feed(i.StepStopped(at=turn.clock(), step=command.step))
+    elif _runs_here(turn, command):
         announce(turn, command)
         report(turn, command, turn.runners.run_now(command, turn.contract(command.executor), turn.grant))
     else:

@@ -252,8 +252,16 @@ def go_on_sync(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnR
         if not live.run_now(*items):
             import asyncio
 
-            asyncio.run(live.run())
+            asyncio.run(_alone(parts, live))
         return result_of(live)
+
+
+async def _alone(parts: Parts, live: LiveTurn) -> None:
+    """On a loop that is this turn's alone."""
+    import asyncio
+
+    with parts.interrupts.waking(asyncio.get_running_loop()):
+        await live.run()
 
 
 def require_no_loop() -> None:

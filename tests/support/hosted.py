@@ -127,7 +127,7 @@ gates = Gates()
 
 
 @executor(version="1.0.0", effect="read", description="Waits for ever, on the loop.", resources=())
-async def wait_for_ever() -> dict[str, int]:
+async def wait_for_ever(after: str = "") -> dict[str, int]:
     gates.entered.set()
     if gates.inside is not None:
         gates.inside.set()
@@ -148,7 +148,7 @@ async def append_and_wait(path: str) -> dict[str, int]:
 
 
 @executor(version="1.0.0", effect="read", description="Waits in its thread.", resources=())
-def wait_here() -> dict[str, int]:
+def wait_here(after: str = "") -> dict[str, int]:
     gates.entered.set()
     gates.leave.wait(20)
     return {"n": 1}
