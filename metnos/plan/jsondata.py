@@ -332,7 +332,7 @@ def _is_unsure(data: Any) -> bool:
 
 
 def _holds_large_float(data: Any) -> bool:
-    """Whether a whole float beyond 2^53 - 1 is in data that were written already."""
+    """Whether a float is in data that RFC 8785 writes as an integer beyond 2^53 - 1."""
     stack: list[Any] = [data]
     while stack:
         value = stack.pop()
@@ -341,7 +341,7 @@ def _holds_large_float(data: Any) -> bool:
             stack.extend(value.values())
         elif kind is list or kind is tuple:
             stack.extend(value)
-        elif kind is float and abs(value) > MAX_INTEGER and value.is_integer():
+        elif kind is float and MAX_INTEGER < abs(value) < 1e21:
             return True
     return False
 

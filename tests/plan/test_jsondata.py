@@ -115,6 +115,7 @@ def test_whole_floats_from_2_to_the_53_are_written_as_integers_and_not_read_back
 @given(json_values)
 @example(2.0**53)
 @example(1e15)
+@example(1.2345678901234567e22)
 @example({"\ue000": -1e17, "\U0001f600": 1})
 def test_spelled_data_are_read_back(data: Any) -> None:
     assert loads_strict(spell(data)) == data
