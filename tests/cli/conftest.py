@@ -79,13 +79,15 @@ def run(args, ctx: Context) -> Result:
 
 @pytest.fixture
 def slow_catalog(tmp_path: Path) -> Path:
-    """The shipped executors and one that waits on a pipe, signed with a development key of the test's own."""
+    """Two of the shipped executors and one that waits on a pipe, signed with a development key of the test's own."""
     from metnos.contracts.build import Signer, build
     from tests.support.signing import key
 
     source = tmp_path / "source"
-    shutil.copytree(ROOT / "manifests", source / "manifests")
-    shutil.copytree(ROOT / "catalog", source / "catalog")
+    (source / "manifests").mkdir(parents=True)
+    for name in ("find_files", "write_files"):
+        shutil.copy(ROOT / "manifests" / f"{name}.toml", source / "manifests")
+        shutil.copytree(ROOT / "catalog" / "executors" / name, source / "catalog" / "executors" / name)
     (source / "manifests" / "find_files_slow.toml").write_text(SLOW)
     (source / "catalog" / "executors" / "find_files_slow").mkdir()
     (source / "catalog" / "executors" / "find_files_slow" / "executor.py").write_text(SLOW_CODE)

@@ -19,6 +19,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "metnos"]
 PATIENCE_S = 30
+TOOLS = sorted(path.name.partition(".")[0] for path in (ROOT / "build" / "catalog" / "manifests").iterdir())
+"""Of the signed catalog of this checkout."""
 
 
 class Done:
