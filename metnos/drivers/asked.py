@@ -10,7 +10,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from metnos.execute.strict import NotJSON, settle
-from metnos.plan.jsondata import JSONFault, canonical, loads_strict
+from metnos.plan.jsondata import JSONFault, canonical, copied, loads_strict
 from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import inputs as i
@@ -169,6 +169,9 @@ def as_json(value: Any) -> Any:
         NotJSON: It is outside JSON: NaN, an object, a key that is no text.
         JSONFault: It is nested too deeply, or an integer is beyond 2^53 - 1.
     """
+    once = copied(value)
+    if once is not None:
+        return once[0]
     plain = settle(value)
     canonical(plain)
     return plain

@@ -52,4 +52,9 @@ def must_commit(
     """
     if isinstance(item, OUTCOMES) and item.step in effects:
         return others_run(item.step) or not commands or not CLOSING.issuperset(map(type, commands))
-    return not QUESTIONS.isdisjoint(map(type, commands))
+    return asks(commands)
+
+
+def asks(commands: tuple[c.AnyCommand, ...]) -> bool:
+    """Whether any of `commands` asks a person."""
+    return bool(commands) and not QUESTIONS.isdisjoint(map(type, commands))

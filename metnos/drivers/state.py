@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metnos.drivers.durability import is_intent, must_commit
+from metnos.drivers.durability import asks, is_intent, must_commit
 from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer, no_boundary, no_progress
 from metnos.policy.model import Allow, Deny
 from metnos.sdk import Failure
@@ -65,6 +65,8 @@ class TurnUnderWay:
         self.queue: deque[c.AnyCommand] = deque()
         self.launch: list[c.StartStep] = []
         """Steps that need an event loop and have not been started."""
+        self.probes: list[c.ProbeEffect] = []
+        """Operations that were cut off, to be looked for; that needs an event loop too."""
         self.pending: list[tuple[Question, Awaitable[Any]]] = []
         """Answers of ports that must be awaited."""
         self.effects: set[str] = set()
@@ -89,9 +91,12 @@ class TurnUnderWay:
         """Report one input."""
         reaction = self.machine.receive(item)
         commands = reaction.commands
-        intent = is_intent(item, self.effects)
-        durable = intent or must_commit(item, commands, self.effects, self._others_run)
-        self.writer.append(item, reaction, durable=durable, anchor=intent)
+        if self.effects:
+            intent = is_intent(item, self.effects)
+            durable = intent or must_commit(item, commands, self.effects, self._others_run)
+            self.writer.append(item, reaction, durable=durable, anchor=intent)
+        else:  # nothing but a question to a person can have to be on disk
+            self.writer.append(item, reaction, durable=asks(commands))
         if reaction.facts:
             self._note(reaction)
         if commands:
