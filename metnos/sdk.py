@@ -119,6 +119,35 @@ class FileEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Percent-encoded bytes of a path that is not UTF-8; `path` then shows U+FFFD and cannot be acted on."""
 
 
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What `Files` did to one file. Places are `{path, path_bytes?}`, absolute: what an undo needs."""
+
+    target: dict[str, str]
+    """Where it is now; for what was put into the trash, where it was."""
+    size: int = 0
+    source: dict[str, str] | None = None
+    """Where it came from."""
+    before: str | None = None
+    """Digest of what bore the target's name; None if nothing did, or it could not be read."""
+    after: str | None = None
+    """Digest of the file itself; None if it could not be read."""
+    kept: dict[str, str] | None = None
+    """Where in the trash that lies which was replaced or deleted."""
+
+
+def path_of(value: str | dict[str, str]) -> str:
+    """The path to act on: of a string itself, of an entry its `path_bytes` if it has them, else its `path`."""
+    if isinstance(value, str):
+        return value
+    odd = value.get("path_bytes")
+    if odd is None:
+        return value["path"]
+    from os import fsdecode
+    from urllib.parse import unquote_to_bytes
+
+    return fsdecode(unquote_to_bytes(odd))
+
+
 class Files(Protocol):
     """Files under the granted roots, opened beneath them; symlinks are not followed, nothing escapes.
 
@@ -142,6 +171,45 @@ class Files(Protocol):
 
     def write(self, path: str, data: bytes, *, overwrite: bool, make_dirs: bool = True) -> tuple[str | None, str]:
         """Write atomically (temporary file beside it, fsync, link or rename); digests before and after."""
+        ...
+
+    # What follows takes the operation id: the same operation again finds what it did, and does the rest.
+
+    def keep(self, path: str, *, operation: str) -> dict[str, str] | None:
+        """Keep what is at `path` in the trash too, before it is replaced; its place there, None if nothing is."""
+        ...
+
+    def make_dir(self, path: str) -> tuple[dict[str, str], ...]:
+        """Make a folder and those above it; the places of those that were made, outermost first."""
+        ...
+
+    def remove_dir(self, path: str) -> bool:
+        """Remove an empty folder; False if there is none."""
+        ...
+
+    def copy(self, source: str, target: str, *, overwrite: bool, operation: str) -> FileChange:
+        """A whole copy under another name, with time and permission bits; what is replaced is kept in the trash."""
+        ...
+
+    def move(
+        self, source: str, target: str, *, overwrite: bool, operation: str, expected: str | None = None
+    ) -> FileChange:
+        """Another name, also on another file system; what is replaced is kept in the trash.
+
+        `expected`: the digest that the file must have; then, too, a move that is done already is a success.
+        """
+        ...
+
+    def find_moved(self, source: str, target: str, *, operation: str) -> FileChange | Literal["unknown"] | None:
+        """Whether a `move` that was cut off was made; None: it was not, and may be run again."""
+        ...
+
+    def trash(self, path: str, *, operation: str, expected: str | None = None) -> FileChange:
+        """Into the trash of its root; nothing is unlinked."""
+        ...
+
+    def restore(self, place: str, target: str, *, digest: str, over: str | None, operation: str) -> FileChange:
+        """Out of the trash; `over`: digest of what may be replaced, which is kept; None: nothing may be."""
         ...
 
 

@@ -6,7 +6,7 @@ Law: pure; a rule looks at a table whose shape is right already, and reports eve
 |---|---|
 | arguments are a closed object | manifest-args |
 | the last effect has no `when`, the others have one; `when` names arguments and possible values | manifest-effects |
-| an effectful executor has at most one target; it is not inline | manifest-effects |
+| an effectful executor acts on one thing: several targets only if none is a list; it is not inline | manifest-effects |
 | arguments named anywhere are arguments | manifest-argument |
 | `missing_arg` takes error, null, drop | manifest-argument |
 | produced field is in the result, as a list if many | manifest-result-field |
@@ -120,12 +120,23 @@ def _when(table: Table, when: Table, where: str) -> Iterator[Diagnostic]:
 
 
 def _effectful(table: Table) -> Iterator[Diagnostic]:
-    if len(table.get("targets", ())) > 1:
-        found = ", ".join(table["targets"])
-        yield Diagnostic(code="manifest-effects", where="/targets", found=found, expected="one target, since it has an effect")
+    targets = table.get("targets", ())
+    lists = [name for name in targets if _may_be_list(_properties(table).get(name))]
+    if len(targets) > 1 and lists:
+        expected = "one target, or several of which none is a list, since it has an effect"
+        yield Diagnostic(code="manifest-effects", where="/targets", found=", ".join(lists), expected=expected)
     if table.get("placement") == "inline":
         expected = "worker, since it has an effect"
         yield Diagnostic(code="manifest-effects", where="/placement", found="inline", expected=expected)
+
+
+def _may_be_list(schema: Any) -> bool:
+    """Whether an argument of this schema may hold more than one thing."""
+    among = _get(schema, "anyOf", None) or _get(schema, "oneOf", None)
+    if among is not None:
+        return any(_may_be_list(one) for one in among)
+    types = _get(schema, "type", "array")
+    return "array" in ([types] if isinstance(types, str) else types)
 
 
 def dataflow(table: Table) -> Iterator[Diagnostic]:

@@ -50,7 +50,7 @@ class LiveTurn(TurnUnderWay):
         """Feed `opening` and go on as far as this thread alone can; False if an event loop is needed."""
         self._open(opening)
         self._drain()
-        if self.launch or self.pending:
+        if self.launch or self.pending or self.probes:
             return False
         self._finish_if_suspended()
         return True
@@ -135,6 +135,9 @@ class LiveTurn(TurnUnderWay):
             command = self.launch.pop(0)
             stepping.announce(self, command)
             self.tasks[command.step] = asyncio.ensure_future(self._step_task(command))
+        while self.probes:
+            looking = self.probes.pop(0)
+            self.tasks[looking.step] = asyncio.ensure_future(stepping.look(self, looking))
         self._launch_answers()
 
     def _launch_answers(self) -> None:

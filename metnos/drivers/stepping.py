@@ -82,5 +82,19 @@ def stop(turn: TurnUnderWay, command: c.StopStep) -> None:
 
 
 def probe(turn: TurnUnderWay, command: c.ProbeEffect) -> None:
-    """No shipped executor has a probe yet: the honest answer is that nobody knows."""
-    turn.feed(i.EffectProbed(at=turn.clock(), step=command.step, found="unknown"))
+    """Keep it for the loop, if what made the effect can be asked; else the honest answer is that nobody knows."""
+    if turn.contract(command.executor).placement == "worker":
+        turn.probes.append(command)
+    else:
+        turn.feed(i.EffectProbed(at=turn.clock(), step=command.step, found="unknown"))
+
+
+async def look(turn: TurnUnderWay, command: c.ProbeEffect) -> None:
+    """Whether the effect of an operation that was cut off is there."""
+    found, outcome = await turn.runners.probe(command, turn.contract(command.executor), turn.grant)
+    at = turn.clock()
+    if outcome is None:
+        turn.feed(i.EffectProbed(at=at, step=command.step, found=found))
+    else:
+        done = i.EffectProbed(at=at, step=command.step, found="done", data=outcome.data, effects=outcome.effects)
+        turn.feed(done)

@@ -115,18 +115,19 @@ def best() -> OpenBeneath:
     return by_openat2
 
 
-def rename_no_replace(folder: int, old: str, new: str) -> None:
-    """Give the file `old` the name `new` in the same open folder, only if there is no `new`.
+def rename_no_replace(folder: int, old: str, new: str, into: int | None = None) -> None:
+    """Give the file `old` the name `new` in the open folder `into` (left out: the same), only if there is no `new`.
 
     Raises:
-        OSError: EEXIST if there is one.
+        OSError: EEXIST if there is one, EXDEV if the folders are on two file systems.
     """
+    into = folder if into is None else into
     rename = getattr(_libc(), "renameat2", None)
     if rename is not None:
-        if rename(folder, os.fsencode(old), folder, os.fsencode(new), 1) == 0:  # RENAME_NOREPLACE
+        if rename(folder, os.fsencode(old), into, os.fsencode(new), 1) == 0:  # RENAME_NOREPLACE
             return
         number = ctypes.get_errno()
         if number not in (errno.ENOSYS, errno.EINVAL, errno.EPERM):
             raise OSError(number, os.strerror(number), new)
-    os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    os.link(old, new, src_dir_fd=folder, dst_dir_fd=into, follow_symlinks=False)
     os.unlink(old, dir_fd=folder)

@@ -61,6 +61,12 @@ def load(name: str, digest: str, files: Mapping[str, bytes], modules: frozenset[
     return run
 
 
+def probe_of(run: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any] | None:
+    """`probe` of the module that `load` gave `run` of: whether an operation that was cut off was made."""
+    found = getattr(run, "__globals__", {}).get("probe")
+    return found if callable(found) else None
+
+
 class _Package:
     """The files of one executor as modules, each compiled once."""
 

@@ -15,14 +15,14 @@ import errno
 import os
 import stat
 from collections import Counter
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
 from metnos.execute import beneath
+from metnos.execute.acting import ActingFiles
+from metnos.execute.places import SCAN, TRASH, joined, shown, translate
 from metnos.execute.writing import fingerprint, replace_file
-from metnos.sdk import ErrorClass, FileEntry, FilesError
+from metnos.sdk import FileEntry, FilesError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -31,50 +31,20 @@ if TYPE_CHECKING:
     from metnos.execute.grant import Grant
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
-_SCAN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST = 200
 """Folders within folders: each holds a descriptor while its contents are listed."""
 _TOLD = 20
 """Places named in warnings; further ones are only counted."""
-_PATH_MAX = 4096
-
-_BY_ERRNO: dict[int, tuple[ErrorClass, str, str]] = {
-    errno.ENOENT: ("missing", "not-found", "there is no such file or folder"),
-    errno.ENOTDIR: ("missing", "not-a-folder", "a part of the path is not a folder, or is a symlink"),
-    errno.ELOOP: ("denied", "symlink", "a part of the path is a symlink; symlinks are not followed"),
-    errno.EXDEV: ("denied", "outside-roots", "the path leads outside the granted folders"),
-    errno.EACCES: ("denied", "no-permission", "the system does not permit it"),
-    errno.EPERM: ("denied", "no-permission", "the system does not permit it"),
-    errno.EROFS: ("denied", "read-only", "the file system is read-only"),
-    errno.ENAMETOOLONG: ("arguments", "name-too-long", "the name is too long"),
-    errno.EISDIR: ("arguments", "is-a-folder", "it is a folder"),
-    errno.EEXIST: ("conflict", "exists", "it is there already"),
-    errno.ENOSPC: ("operational", "no-space", "there is no space left"),
-    errno.EDQUOT: ("operational", "no-space", "the quota is used up"),
-}
 
 
-class RootedFiles:
+class RootedFiles(ActingFiles):
     """`metnos.sdk.Files` for one call."""
 
     def __init__(self, grant: Grant, opener: OpenBeneath | None = None) -> None:
         """Open nothing yet; `opener` is chosen by tests only."""
+        super().__init__(grant, opener)
         self.skipped: Counter[str] = Counter()
         self.warnings: list[str] = []
-        self._folder = os.path.normpath(grant.folder)
-        self._roots = sorted((os.path.normpath(root) for root in grant.roots), key=len, reverse=True)
-        self._withheld = _withheld(self._roots, grant.withheld)
-        self._allow_hidden = grant.allow_hidden
-        self._open = opener or beneath.best()
-        self._descriptors: dict[str, int] = {}
-        self._pseudo = {_device(place) for place in ("/proc", "/sys")} - {_device("/"), None}
-
-    def close(self) -> None:
-        """Give the roots' descriptors back; a later use opens them again."""
-        while self._descriptors:
-            os.close(self._descriptors.popitem()[1])
-
-    __del__ = close
 
     # --- the protocol --------------------------------------------------------------------------------------------
 
@@ -87,13 +57,13 @@ class RootedFiles:
         root, inner = self._locate(path)
         with self._translated(path):
             top = self._open_below(root, inner, os.O_RDONLY | os.O_DIRECTORY)
-        absolute = _joined(root, inner)
+        absolute = joined(root, inner)
         try:
             self._refuse_pseudo(path, os.fstat(top))
             listed = _listed(top)
         except OSError as fault:
             os.close(top)
-            raise _translate(path, fault) from fault
+            raise translate(path, fault) from fault
         return self._walk(top, listed, absolute, recursive=recursive, hidden=hidden and self._allow_hidden)
 
     def stat(self, path: str) -> FileEntry:
@@ -110,7 +80,7 @@ class RootedFiles:
             finally:
                 os.close(descriptor)
             self._refuse_pseudo(path, found)
-        absolute = _joined(root, inner)
+        absolute = joined(root, inner)
         return self._entry(absolute, absolute.rpartition("/")[2], found)
 
     def read(self, path: str, *, limit: int) -> tuple[bytes, int]:
@@ -144,6 +114,7 @@ class RootedFiles:
         root, inner = self._locate(path)
         if not inner:
             raise FilesError("arguments", "is-a-folder", path, "it is a folder")
+        self._refuse_trash(path, inner)
         parent, name = os.path.split(inner)
         with self._translated(path):
             folder = self._folder_for(root, parent, make=make_dirs)
@@ -154,86 +125,6 @@ class RootedFiles:
                 return replace_file(folder, name, data, there, overwrite=overwrite)
             finally:
                 os.close(folder)
-
-    # --- paths ---------------------------------------------------------------------------------------------------
-
-    def _locate(self, path: str) -> tuple[str, str]:
-        """The root and the path below it (empty for the root itself)."""
-        if "\0" in path:
-            raise FilesError("arguments", "bad-path", path.replace("\0", "\\0"), "a path holds no NUL")
-        if not path:
-            raise FilesError("arguments", "bad-path", path, "the path is empty")
-        absolute = os.path.normpath(_joined(self._folder, path))
-        if absolute.startswith("//"):
-            absolute = absolute[1:]
-        if len(os.fsencode(absolute)) >= _PATH_MAX:
-            raise FilesError("arguments", "name-too-long", path[:200], "the path is too long")
-        if any(absolute == place or absolute.startswith(place + "/") for place in self._withheld):
-            raise FilesError("denied", "withheld", path, "Metnos keeps its keys and logs there")
-        for root in self._roots:
-            if absolute == root:
-                return root, ""
-            below = root if root.endswith("/") else root + "/"
-            if absolute.startswith(below):
-                return root, absolute[len(below) :]
-        hint = f"grant it with --root {absolute.rpartition('/')[0] or '/'}"
-        raise FilesError("denied", "outside-roots", path, "the path is outside the granted folders", hint)
-
-    def _root(self, root: str) -> int:
-        descriptor = self._descriptors.get(root)
-        if descriptor is None:
-            # The root itself is trusted: it was named by the person, and may be a symlink.
-            descriptor = self._descriptors[root] = os.open(root, beneath.FOLDER | os.O_CLOEXEC)
-        return descriptor
-
-    def _open_below(self, root: str, inner: str, flags: int) -> int:
-        if not inner:
-            return os.open(root, flags | os.O_CLOEXEC)
-        return self._open(self._root(root), os.fsencode(inner), flags)
-
-    def _look(self, root: str, inner: str) -> os.stat_result:
-        descriptor = self._open_below(root, inner, beneath.O_PATH)
-        try:
-            return os.fstat(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _folder_for(self, root: str, inner: str, *, make: bool) -> int:
-        try:
-            return self._open_below(root, inner, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
-            if not make or not inner:
-                raise
-        here = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        for name in inner.split("/"):
-            try:
-                deeper = _folder_made(here, name)
-            finally:
-                os.close(here)
-            here = deeper
-        return here
-
-    # --- what may be touched -------------------------------------------------------------------------------------
-
-    def _refuse_pseudo(self, path: str, found: os.stat_result) -> None:
-        if found.st_dev in self._pseudo:
-            raise FilesError("denied", "not-a-file-system", path, "what the kernel shows of itself is not read")
-
-    def _require_regular(self, path: str, found: os.stat_result) -> None:
-        if stat.S_ISDIR(found.st_mode):
-            raise FilesError("arguments", "is-a-folder", path, "it is a folder")
-        if stat.S_ISLNK(found.st_mode):
-            raise _translate(path, OSError(errno.ELOOP, ""))
-        if not stat.S_ISREG(found.st_mode):
-            raise FilesError("denied", "not-a-file", path, "it is no regular file (a pipe, a socket or a device)")
-        self._refuse_pseudo(path, found)
-
-    @contextmanager
-    def _translated(self, path: str) -> Generator[None]:
-        try:
-            yield
-        except OSError as fault:
-            raise _translate(path, fault) from fault
 
     # --- scanning ------------------------------------------------------------------------------------------------
 
@@ -251,7 +142,10 @@ class RootedFiles:
                     continue
                 if item.name.startswith(".") and not hidden:
                     continue
-                inner = _joined(place, item.name)
+                inner = joined(place, item.name)
+                if item.name == TRASH:
+                    self.skipped["trash"] += 1
+                    continue
                 if inner in self._withheld:
                     self._skip("withheld", inner)
                     continue
@@ -278,7 +172,7 @@ class RootedFiles:
         if depth >= _DEEPEST:
             return self._skip("too-deep", inner)
         try:
-            deeper = os.open(name, _SCAN, dir_fd=folder)
+            deeper = os.open(name, SCAN, dir_fd=folder)
         except OSError as fault:
             gone = fault.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
             return self._skip("vanished" if gone else "unreadable", inner)
@@ -291,7 +185,7 @@ class RootedFiles:
     def _skip(self, reason: str, place: str) -> None:
         self.skipped[reason] += 1
         if reason != "vanished" and len(self.warnings) < _TOLD:
-            self.warnings.append(f"{reason}: {_shown(self._relative(place))}")
+            self.warnings.append(f"{reason}: {shown(self._relative(place))}")
 
     def _entry(self, absolute: str, name: str, found: os.stat_result) -> FileEntry:
         path = self._relative(absolute)
@@ -300,7 +194,7 @@ class RootedFiles:
             path.encode("utf-8")
         except UnicodeEncodeError:
             path_bytes = quote_from_bytes(os.fsencode(path), safe="/")
-            path, name = _shown(path), _shown(name)
+            path, name = shown(path), shown(name)
         return FileEntry(
             path=path,
             name=name,
@@ -312,45 +206,10 @@ class RootedFiles:
             path_bytes=path_bytes,
         )
 
-    def _relative(self, absolute: str) -> str:
-        below = self._folder if self._folder.endswith("/") else self._folder + "/"
-        if absolute.startswith(below):
-            return absolute[len(below) :]
-        return "." if absolute == self._folder else absolute
-
-
-def _joined(folder: str, path: str) -> str:
-    """`path` as it is reached from `folder`; text, because names may hold bytes that are not UTF-8."""
-    if path.startswith("/"):
-        return path
-    return (folder if folder.endswith("/") else folder + "/") + path if path else folder
-
-
-def _withheld(roots: list[str], closed: tuple[str, ...]) -> frozenset[str]:
-    """What of `closed` lies below the roots, spelled as it is reached from each: below a root nothing is a symlink."""
-    found: set[str] = set()
-    for place in map(os.path.realpath, closed):
-        for root in roots:
-            real = os.path.realpath(root)
-            if real == place or real.startswith(place.rstrip("/") + "/"):
-                found.add(root)
-            elif place.startswith(real.rstrip("/") + "/"):
-                found.add(_joined(root, place[len(real.rstrip("/")) + 1 :]))
-    return frozenset(found)
-
 
 def _listed(folder: int) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: os.fsencode(entry.name))
-
-
-def _folder_made(here: int, name: str) -> int:
-    try:
-        os.mkdir(name, dir_fd=here)
-        os.fsync(here)
-    except FileExistsError:
-        pass
-    return os.open(name, _SCAN, dir_fd=here)
 
 
 def _read_all(descriptor: int, limit: int) -> bytes:
@@ -363,21 +222,3 @@ def _read_all(descriptor: int, limit: int) -> bytes:
         parts.append(data)
         left -= len(data)
     return b"".join(parts)
-
-
-def _shown(path: str) -> str:
-    return os.fsencode(path).decode("utf-8", "replace")
-
-
-def _device(place: str) -> int | None:
-    try:
-        return Path(place).stat().st_dev
-    except OSError:
-        return None
-
-
-def _translate(path: str, fault: OSError) -> FilesError:
-    cls, code, message = _BY_ERRNO.get(
-        fault.errno or 0, ("operational", "io-error", f"the system says: {fault.strerror or fault}")
-    )
-    return FilesError(cls, code, _shown(path), message)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -31,6 +31,8 @@ from metnos.execute.grant import Grant
 from metnos.execute.here import HereContext
 from metnos.execute.outcome import STOPPED, StepOutcome, failed
 from metnos.execute.prepared import Prepared
+from metnos.execute.wire import NOT_MADE
+from metnos.turn.commands import StartStep
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,11 +45,18 @@ if TYPE_CHECKING:
     from metnos.execute.secrets import Sealer
     from metnos.execute.threads import Threads
     from metnos.execute.workers import WorkerPool
-    from metnos.turn.commands import StartStep
+    from metnos.turn.commands import ProbeEffect
 
 _HOST_THREADS = 32
 _SCALARS = frozenset((str, int, float, bool, NoneType))
 """What nobody can change."""
+
+
+class Probed(NamedTuple):
+    """What a probe found; with the outcome, as `run` would have given it, if the effect was made."""
+
+    found: Literal["done", "absent", "unknown"]
+    outcome: StepOutcome | None = None
 
 
 class Runners:
@@ -126,6 +135,23 @@ class Runners:
         if prepared.how == "host":
             return await self._in_thread(prepared, command, grant)
         return await self._in_worker(prepared, command, grant)
+
+    async def probe(self, command: ProbeEffect, contract: Contract, grant: Grant) -> Probed:
+        """Look whether an operation that was cut off was made; nothing is changed by looking.
+
+        Only workers are asked: `unknown` for what runs elsewhere, and whenever the probe fails.
+        """
+        prepared = self._prepared.get(command.executor) or self._prepare(command.executor, contract)
+        if not isinstance(prepared, Prepared) or prepared.how != "worker":
+            return Probed("unknown")
+        looking = StartStep(
+            step=command.step, operation=command.operation, executor=command.executor, args=command.args, digest="",
+            effect="read", placement=contract.placement, timeout_s=contract.limits.timeout_s,
+        )  # fmt: skip
+        outcome = await self._in_worker(prepared, looking, grant, probe=True)
+        if outcome.status == "finished":
+            return Probed("done", outcome)
+        return Probed("absent" if outcome.error is not None and outcome.error.code == NOT_MADE else "unknown")
 
     def stop(self, turn: str, step: str) -> None:
         """Stop a running step, from any thread; its `run` returns the outcome. Unknown steps are ignored."""
@@ -238,7 +264,9 @@ class Runners:
 
     # --- in a worker ---------------------------------------------------------------------------------------------
 
-    async def _in_worker(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
+    async def _in_worker(
+        self, prepared: Prepared, command: StartStep, grant: Grant, *, probe: bool = False
+    ) -> StepOutcome:
         import asyncio
 
         from metnos.execute.border import unsealable
@@ -258,7 +286,7 @@ class Runners:
                 opened = sealer().opened_for(command.args, names) if names else {}
             except (VaultFault, OSError) as fault:
                 return unsealable(fault)
-            request = request_for(prepared, command, grant, opened)
+            request = request_for(prepared, command, grant, opened, probe=probe)
             return pool.call(request, prepared, stop, tell).outcome(self._border, prepared, command.args)
 
         waited = asyncio.wrap_future(self._get_threads("workers", pool.most).submit(work))

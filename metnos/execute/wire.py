@@ -25,6 +25,10 @@ PROGRESS_BYTES = 4096
 REQUEST_BYTES = 64 * 1024 * 1024
 
 
+NOT_MADE, NOT_KNOWN = "not-made", "not-known"
+"""What a probe found if it did not find the effect, as the code of a failed result; it never reaches a log."""
+
+
 class BadFrame(Exception):
     """The other side sent what is no frame (`garbage`) or one that is too long (`oversize`)."""
 
@@ -48,6 +52,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float
     memory_mb: int
     output_bytes: int
+    probe: bool = False
+    """Ask `probe` whether the operation was made, instead of `run`."""
     opened: dict[str, str] = {}
     """Sealed handle → secret, for the arguments that the contract names."""
 

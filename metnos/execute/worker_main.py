@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from metnos.execute import wire
-from metnos.execute.code import CodeFault, load
+from metnos.execute.code import CodeFault, load, probe_of
 from metnos.execute.faults import SecretRefused, failure_of
 from metnos.execute.roots import RootedFiles
 from metnos.execute.strict import NotJSON, settle
@@ -127,9 +127,15 @@ def _run(request: wire.Request, pipe: int, loaded: dict[str, Any]) -> Result:
         loaded[request.digest] = run
     if isinstance(run, CodeFault):
         return Result.failed("internal", "executor-broken", run.message)
+    call = probe_of(run) if request.probe else run
+    if call is None:
+        return Result.failed("operational", wire.NOT_KNOWN, "it has no probe")
     context = WorkerContext(request, pipe)
     try:
-        returned = run(request.args, context)
+        returned = call(request.args, context)
+        if request.probe and not isinstance(returned, Result):
+            code = wire.NOT_MADE if returned == "absent" else wire.NOT_KNOWN
+            return Result.failed("operational", code)
         if not isinstance(returned, Result):
             returned = Result(data=returned)
         return msgspec.structs.replace(returned, data=settle(returned.data))

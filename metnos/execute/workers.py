@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from metnos.turn.commands import StartStep
 
 
-def request_for(prepared: Prepared, command: StartStep, grant: Grant, opened: dict[str, str]) -> wire.Request:
+def request_for(
+    prepared: Prepared, command: StartStep, grant: Grant, opened: dict[str, str], *, probe: bool = False
+) -> wire.Request:
     """What a worker is sent; the code goes along only if that worker does not have it."""
     contract = prepared.contract
     return wire.Request(
@@ -44,6 +46,7 @@ def request_for(prepared: Prepared, command: StartStep, grant: Grant, opened: di
         memory_mb=contract.limits.memory_mb,
         output_bytes=contract.limits.output_bytes,
         opened=opened,
+        probe=probe,
     )
 
 

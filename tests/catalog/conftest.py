@@ -12,7 +12,7 @@ from metnos.contracts.manifest import read_manifest
 from metnos.contracts.model import Contract
 from metnos.contracts.schemas import validator_for
 from metnos.execute.runner import Grant, Runners, StepOutcome
-from metnos.turn.commands import StartStep
+from metnos.turn.commands import ProbeEffect, StartStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,15 +48,25 @@ class Shipped:
         self.grant = Grant(turn="t", folder=str(folder), roots=(str(folder),), now="2026-11-30T12:00:00+01:00")
 
     def __call__(self, name: str, **args: Any) -> StepOutcome:
+        return self.operation("op", name, **args)
+
+    def operation(self, operation: str, name: str, **args: Any) -> StepOutcome:
         contract = self.catalog.contracts[name]
         assert validator_for(contract.args)(args) == []
         command = StartStep(
-            step="1.1", operation="op", executor=contract.reference, args=args, digest="",
+            step="1.1", operation=operation, executor=contract.reference, args=args, digest="",
             effect=contract.effects[-1].effect, placement=contract.placement, timeout_s=contract.limits.timeout_s,
         )
         if contract.placement == "inline":
             return self.runners.run_now(command, contract, self.grant)
         return asyncio.run(self.runners.run(command, contract, self.grant))
+
+    def probe(self, name: str, **args: Any) -> StepOutcome | str:
+        """What the probe says about operation `op`: its outcome if it was done, else `absent` or `unknown`."""
+        contract = self.catalog.contracts[name]
+        command = ProbeEffect(step="1.1", operation="op", executor=contract.reference, args=args)
+        found, outcome = asyncio.run(self.runners.probe(command, contract, self.grant))
+        return outcome if found == "done" and outcome is not None else found
 
     def data(self, name: str, **args: Any) -> Any:
         outcome = self(name, **args)

@@ -1,0 +1,152 @@
+"""A file copied or moved between two open folders: whole or not at all, never over what was not named.
+
+Law: works by open folders and names without a slash, as `writing.py` does, and knows neither roots nor trash. A copy
+is filled under a temporary name of the operation, synced, then given its own name; so a copy that was cut off is begun
+anew and never seen. A move between file systems takes the source away last, after the copy is on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from metnos.execute.beneath import rename_no_replace
+from metnos.sdk import FilesError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_CHUNK = 1024 * 1024
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MODE = 0o777
+"""Permission bits that a copy keeps; it is never set-user-id."""
+
+
+class Spot(NamedTuple):
+    """A name in an open folder."""
+
+    folder: int
+    name: str
+
+
+class Copied(NamedTuple):
+    """A filled temporary file."""
+
+    name: str
+    digest: str
+    source: os.stat_result
+
+
+def status_of(spot: Spot) -> os.stat_result | None:
+    """What is there, None if nothing is; symlinks are not followed."""
+    try:
+        return os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def same_file(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether both names are of one file."""
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+@contextmanager
+def filled(source: Spot, into: int, operation: str) -> Generator[Copied]:
+    """A copy of `source` under a temporary name in `into`, on disk; whoever gives it no other name leaves nothing.
+
+    Raises:
+        FilesError: `changed-since`: it changed while it was read.
+        OSError: what the system says.
+    """
+    temporary = f".metnos-{operation[:32]}.tmp"
+    with suppress(FileNotFoundError):
+        os.unlink(temporary, dir_fd=into)  # of the same operation, cut off
+    handle = os.open(source.name, _READ, dir_fd=source.folder)
+    try:
+        yield Copied(temporary, *_fill(handle, source, into, temporary))
+    finally:
+        os.close(handle)
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=into)
+
+
+def _fill(handle: int, source: Spot, into: int, temporary: str) -> tuple[str, os.stat_result]:
+    found = os.fstat(handle)
+    hashed = hashlib.sha256()
+    made = os.open(temporary, _NEW, 0o600, dir_fd=into)
+    try:
+        while data := os.read(handle, _CHUNK):
+            hashed.update(data)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(made, rest) :]
+        os.fchmod(made, stat.S_IMODE(found.st_mode) & _MODE)
+        os.utime(made, ns=(found.st_atime_ns, found.st_mtime_ns))
+        os.fsync(made)
+    finally:
+        os.close(made)
+    now = os.stat(source.name, dir_fd=source.folder, follow_symlinks=False)
+    if _state(now) != _state(found):
+        raise FilesError("conflict", "changed-since", source.name, "it changed while it was copied", "do it again")
+    return f"sha256:{hashed.hexdigest()}", found
+
+
+def _state(found: os.stat_result) -> tuple[int, ...]:
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def put(spot: Spot, name: str, *, replace: bool) -> None:
+    """Give the temporary file `name` beside it its own name, on disk.
+
+    Raises:
+        OSError: EEXIST if something is there and may not be replaced.
+    """
+    if replace:
+        os.rename(name, spot.name, src_dir_fd=spot.folder, dst_dir_fd=spot.folder)
+    else:
+        rename_no_replace(spot.folder, name, spot.name)
+    os.fsync(spot.folder)
+
+
+def rename(source: Spot, target: Spot, *, replace: bool) -> None:
+    """Within one file system, at once, on disk.
+
+    Raises:
+        OSError: EXDEV for two file systems; EEXIST if something is there and may not be replaced.
+    """
+    if replace:
+        os.rename(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
+    else:
+        rename_no_replace(source.folder, source.name, target.name, target.folder)
+    os.fsync(target.folder)
+    os.fsync(source.folder)
+
+
+def across(source: Spot, target: Spot, operation: str, *, replace: bool) -> None:
+    """Between file systems: copied whole, then the source is taken away.
+
+    Raises:
+        FilesError: `changed-since`.
+        OSError: what the system says; the source is as it was.
+    """
+    if not os.access(".", os.W_OK | os.X_OK, dir_fd=source.folder, effective_ids=True):
+        raise PermissionError(13, "the folder may not be changed", source.name)
+    with filled(source, target.folder, operation) as copied:
+        put(target, copied.name, replace=replace)
+        take_away(source, copied.source)
+
+
+def take_away(source: Spot, known: os.stat_result) -> None:
+    """Unlink the source of a move whose copy is on disk, if it is still the file that was copied.
+
+    Raises:
+        FilesError: `changed-since`: it is not; both are kept.
+    """
+    if _state(os.stat(source.name, dir_fd=source.folder, follow_symlinks=False)) != _state(known):
+        raise FilesError("conflict", "changed-since", source.name, "it changed while it was moved; both are kept")
+    os.unlink(source.name, dir_fd=source.folder)
+    os.fsync(source.folder)
