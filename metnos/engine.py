@@ -55,7 +55,7 @@ class Engine:
         home: str | Path | None = None,
         *,
         folder: str | Path | None = None,
-        roots: Iterable[str | Path] = (),
+        roots: Iterable[str | Path] | str | Path = (),
         executors: Iterable[HostExecutor] = (),
         contracts: Iterable[Contract] = (),
         catalog: str | Path | None = None,
@@ -98,7 +98,7 @@ class Engine:
             SettingsFault: A setting is wrong.
         """
         settings = load_settings(
-            home=home, folder=folder, roots=tuple(roots), catalog=catalog, language=language, zone=zone
+            home=home, folder=folder, roots=roots, catalog=catalog, language=language, zone=zone
         )
         context = OwnerContext(
             owner=owner,

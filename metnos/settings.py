@@ -17,7 +17,7 @@ import msgspec
 from metnos.text import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 SETTINGS_FILE = "settings.toml"
 VARIABLES: dict[str, str] = {
@@ -118,7 +118,7 @@ def load_settings(
     *,
     home: str | Path | None = None,
     folder: str | Path | None = None,
-    roots: tuple[str | Path, ...] = (),
+    roots: Iterable[str | Path] | str | Path = (),
     catalog: str | Path | None = None,
     language: str | None = None,
     zone: str | None = None,
@@ -127,14 +127,18 @@ def load_settings(
     """Decide every setting, once.
 
     Raises:
-        SettingsFault: the settings file does not parse, a zone or language is unknown, or the folder is not there.
+        SettingsFault: the settings file does not parse, a zone or language is unknown, or a folder is not there.
     """
+    asked_roots = (roots,) if isinstance(roots, str | Path) else tuple(roots)
+    for root in asked_roots:
+        if not Path(root).expanduser().is_dir():
+            raise SettingsFault("root", f"{root} is no folder", "name a folder that is there")
     env = os.environ if variables is None else variables
     place = Path(home or env.get("METNOS_HOME") or default_home()).expanduser().absolute()
     file = _read_file(place)
     here = Path(folder or Path.cwd()).expanduser().absolute()
     asked = zone or env.get("METNOS_ZONE") or file.zone
-    extra = (*roots, *filter(None, env.get("METNOS_ROOTS", "").split(os.pathsep)), *file.roots)
+    extra = (*asked_roots, *filter(None, env.get("METNOS_ROOTS", "").split(os.pathsep)), *file.roots)
     granted = tuple(
         dict.fromkeys(Path(os.path.normpath(Path(root).expanduser().absolute())) for root in (here, *extra))
     )

@@ -65,12 +65,16 @@ class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     """Who wrote literals that `origins` does not name."""
     origins: dict[str, str] = {}
     """JSON pointer of a literal → its source (`user` for a bound slot, `author` …)."""
+    home: str = ""
+    """What `~` means in what the person said; empty: nothing."""
     request: Request | None = None
     """None: a plan without a request; request guards are `not_applicable`."""
     inputs: dict[str, dict[str, object]] = {}
     """Virtual inputs: name → JSON Schema."""
     earlier_steps: dict[str, dict[str, object]] = {}
     """`planN.stepM` of done steps → result schema."""
+    providers: dict[str, tuple[str, ...]] = {}
+    """Provider → families (`verb object`) of its executors, over the whole catalog; the guards take it from the validator."""
 
 
 class Rewritten(msgspec.Struct, frozen=True, kw_only=True, tag="rewritten"):

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Allow what only creates; changing and deleting still ask.")
 @click.option("--plan", "with_plan", is_flag=True, help="Show the plan beside the answer.")
 def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) -> int:
-    r"""Do what one sentence says, and show the answer.
+    """Do what one sentence says, and show the answer.
 
     \b
     metnos ask "the five largest files here, as a table"
     metnos ask "quanti file pdf ci sono in Documenti"
-    """
+    """  # noqa: D301 - click reads the mark
     from metnos.cli.consent import TerminalConsent
 
     sentence = said(" ".join(words))

@@ -14,6 +14,7 @@ from metnos.text import message
 
 if TYPE_CHECKING:
     from metnos.cli.output import Output
+    from metnos.engine import Engine
     from metnos.record.reading import TurnView
     from metnos.record.store import TurnSummary
 
@@ -56,11 +57,13 @@ def log_command(desk: Desk, turn: str | None, verify: bool, limit: int) -> int:
     output = desk.output
     with desk.engine() as engine:
         if turn is None:
-            return _list(desk, engine.turns(limit))
+            listed = engine.turns(limit)
+            if verify:
+                for one in listed:
+                    _require_whole(engine, one.turn)
+            return _list(desk, listed)
         name = engine.find_turn(turn)
-        held = engine.verify(name)
-        if not held.ok:
-            raise Fault(held.code, held.detail, where=f"{name} record {held.seq}", status=exits.TRUST)
+        _require_whole(engine, name)
         if verify:
             return _whole(desk, engine.read_turn(name))
         view = engine.read_turn(name)
@@ -69,6 +72,12 @@ def log_command(desk: Desk, turn: str | None, verify: bool, limit: int) -> int:
     else:
         _show(output, view)
     return exits.OK
+
+
+def _require_whole(engine: Engine, turn: str) -> None:
+    held = engine.verify(turn)
+    if not held.ok:
+        raise Fault(held.code, held.detail, where=f"{turn} record {held.seq}", status=exits.TRUST)
 
 
 def _whole(desk: Desk, view: TurnView) -> int:

@@ -31,7 +31,7 @@ from metnos.contracts.model import (
 )
 from metnos.contracts.versions import precedence
 from metnos.plan.jsondata import digest
-from metnos.sdk import EffectClass, Result
+from metnos.sdk import EFFECT_CLASSES, EffectClass, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,6 +153,9 @@ def _version(version: str) -> str:
 
 def _effects(effect: EffectClass | tuple[EffectRule, ...]) -> tuple[EffectRule, ...]:
     rules = (EffectRule(effect=effect),) if isinstance(effect, str) else effect
+    unknown = [rule.effect for rule in rules if rule.effect not in EFFECT_CLASSES]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no effect class: {', '.join(EFFECT_CLASSES)}")
     if not rules or rules[-1].when is not None or any(rule.when is None for rule in rules[:-1]):
         raise ValueError("of the effect rules the last has no `when`, and each other has one")
     return rules

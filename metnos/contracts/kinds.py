@@ -59,8 +59,11 @@ _ACCEPTED_AS: dict[str, frozenset[str]] = {name: frozenset(_wider(KINDS, name)) 
 
 
 def accepts(wanted: tuple[str, ...], kind: str) -> bool:
-    """Whether a consumer of the kinds `wanted` takes `kind` as it is. An unknown kind is taken by nobody."""
-    return not _ACCEPTED_AS.get(kind, frozenset()).isdisjoint(wanted)
+    """Whether a consumer of the kinds `wanted` takes `kind` as it is.
+
+    A kind that is not in the table (a host's own) is taken by whoever names it, and by nobody else.
+    """
+    return kind in wanted or not _ACCEPTED_AS.get(kind, frozenset()).isdisjoint(wanted)
 
 
 def is_open(kind: str) -> bool:

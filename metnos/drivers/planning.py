@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import copy
+from typing import TYPE_CHECKING, Any
 
 from metnos.cache.model import Match
+from metnos.checks.guards.places import at_home as written_out
 from metnos.drivers.asked import ask_host
 from metnos.sdk import Failure
 from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from metnos.contracts.catalog import Catalog
     from metnos.drivers.state import TurnUnderWay
     from metnos.turn import commands as c
 
@@ -29,10 +34,33 @@ def look_up(turn: TurnUnderWay, command: c.LookUpPlan) -> None:
     at = turn.clock()
     if isinstance(found, Match):
         turn.origins = found.origins
-        turn.feed(i.PlanFound(at=at, plan=found.plan, source="template", entry=found.entry, origins=found.origins))
+        plan = at_home(found.plan, found.origins, turn.catalog, turn.machine.state.opened.home)
+        turn.feed(i.PlanFound(at=at, plan=plan, source="template", entry=found.entry, origins=found.origins))
     else:
         turn.miss = found
         turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail))
+
+
+def at_home(plan: dict[str, Any], origins: Mapping[str, str], catalog: Catalog, home: str) -> dict[str, Any]:
+    """The plan with `~` in paths that the person said written out, as a shell would.
+
+    Only whole arguments that their contract declares as paths; the text that a person wants written stays as it is.
+    """
+    said = [pointer.split("/")[1:] for pointer, source in origins.items() if source == "user"]
+    changed = plan
+    for parts in said:
+        if len(parts) != 4 or parts[0] != "steps" or parts[2] != "args":
+            continue
+        step = plan["steps"][int(parts[1])]
+        value = step["args"].get(parts[3])
+        contract = catalog.get(step["tool"])
+        paths = {one.arg for one in contract.resources or () if one.kind == "root"} if contract is not None else ()
+        meant = written_out(value, home) if parts[3] in paths and isinstance(value, str) else value
+        if meant != value:
+            if changed is plan:
+                changed = copy.deepcopy(plan)
+            changed["steps"][int(parts[1])]["args"][parts[3]] = meant
+    return changed
 
 
 def propose(turn: TurnUnderWay, command: c.Propose) -> None:

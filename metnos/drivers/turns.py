@@ -7,6 +7,7 @@ deeper, because the machine may not make them.
 from __future__ import annotations
 
 import secrets
+from pathlib import Path
 import sys
 import time
 from datetime import datetime
@@ -114,6 +115,7 @@ def open_turn(
         conversation=context.conversation,
         language=language or context.language,
         folder=context.folder,
+        home=str(Path.home()),
         roots=context.roots,
         mode="plan" if mode == "plan" else "ask" if body is None else "run",
         request=said,

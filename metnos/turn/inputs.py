@@ -46,6 +46,8 @@ class TurnOpened(Input, frozen=True, tag="turn_opened", omit_defaults=False):
     """Asked for; None: the one whose lexicon explains more."""
     folder: str = "/"
     """Absolute path that relative paths in arguments start from."""
+    home: str = ""
+    """The home folder: what `~` means in what the person said; empty: nothing."""
     roots: tuple[str, ...] = ()
     mode: Literal["ask", "run", "plan"] = "ask"
     request: str | None = None

@@ -116,6 +116,7 @@ def consider(
     context = CheckContext(
         source=_SOURCES.get(source, "model"),
         origins=origins or {},
+        home=turn.opened.home,
         request=turn.request,
         inputs={name: dict(given.schema) for name, given in turn.inputs.items()},
         earlier_steps=_earlier_steps(turn),

@@ -14,6 +14,7 @@ def test_a_wider_kind_takes_a_narrower_one_and_never_the_reverse() -> None:
     assert not accepts(("file",), "entry")
     assert not accepts(("entry",), "stats")
     assert not accepts(("entry",), "unheard")
+    assert accepts(("entry", "city"), "city")  # a host's own kind
     assert all(accepts((kind,), kind) for kind in KINDS)
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from metnos.checks.guards.model import Checker, Finding, verdict
+from metnos.checks.guards.places import at_home
 from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
@@ -30,7 +31,7 @@ _QUOTES = "\"'`“”‘’«»„"
 
 def grounding(checked: Checked, context: CheckContext) -> Finding:
     """Every target argument of a step with an effect, part by part."""
-    tracing = _Tracing(checked, _values(context.request))
+    tracing = _Tracing(checked, _values(context.request, context.home))
     found: list[Diagnostic] = []
     for step in checked.steps:
         if step.worst_effect == "read":
@@ -120,13 +121,13 @@ class _Tracing:
             yield str(data)
 
 
-def _values(request: Request | None) -> frozenset[str]:
-    """What the request names: the text and the value of each slot (quoted text is one)."""
+def _values(request: Request | None, home: str) -> frozenset[str]:
+    """What the request names: the text and the value of each slot (quoted text is one), `~` written out too."""
     if request is None:
         return frozenset()
     found: set[str] = set()
     for slot in request.slots:
-        found.add(normalised(slot.text))
+        found.update((normalised(slot.text), normalised(at_home(slot.text, home))))
         values: list[Any] = slot.value if is_list(slot.value) else [slot.value]
         found.update(normalised(str(value)) for value in values)
     return frozenset(found - {""})
