@@ -92,6 +92,9 @@ def _catalog(parts: Parts) -> Iterator[Finding]:
         found=f"{len(catalog.names())} tools admitted" + (f", refused: {refused}" if refused else ""),
         hint=f"no signed catalog in {parts.settings.catalog}: run `make install` in a checkout, or reinstall",
     )
+
+
+def _plans(parts: Parts) -> Iterator[Finding]:
     library = parts.library
     plans = len(library.ids)
     bad = "; ".join(f"{name}: {why}" for name, why in library.refused.items())
@@ -163,6 +166,7 @@ CHECKS: tuple[Callable[[Parts], Iterator[Finding]], ...] = (
     _home,
     _roots,
     _catalog,
+    _plans,
     _files,
     _workers,
 )

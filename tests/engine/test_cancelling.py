@@ -154,6 +154,16 @@ def test_ctrl_c_ends_the_turn_cancelled(engine: Engine, folder: Path, tool: str,
     assert engine.replay(result.turn).status == "identical"
 
 
+def test_after_ctrl_c_no_step_starts_not_even_one_that_was_asked_for(engine: Engine, folder: Path) -> None:
+    """The effect becomes ready when the step that waits has ended, and is in the queue when the signal is seen."""
+    given = plan(step("wait_here"), step("append_line", path=f"{folder}/x${{step1.n ?? 1}}"))
+    result = interrupted(engine, lambda: engine.run_sync(plan=given, assume_yes=True))
+    assert result.outcome == "cancelled"
+    assert [one.status for one in result.steps] == ["done", "stopped"]
+    assert lines(folder / "x1") == 0
+    assert engine.replay(result.turn).status == "identical"
+
+
 def test_ctrl_c_that_comes_when_all_is_done_changes_nothing(engine: Engine) -> None:
     """The step is the last, and the plan has its own answer: the machine has closed the turn when the signal is seen."""
     result = interrupted(engine, lambda: engine.run_sync(plan=plan(step("wait_here"), data="${step1.n ?? 0}")))
