@@ -123,7 +123,7 @@ def found(engine: Engine) -> dict[str, tuple[bool, str, str]]:
 def test_a_check_that_raises_is_itself_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine.open(tmp_path / "home", folder=tmp_path)
 
-    def broken(*_args: Any) -> Any:
+    def broken(*_args: Any, **_more: Any) -> Any:
         raise OSError("the disk is on fire")
 
     monkeypatch.setattr(assembly, "open_library", broken)
