@@ -169,6 +169,10 @@ class Files(Protocol):
         """The first `limit` bytes, and the size of the whole file, in bytes."""
         ...
 
+    def blocks(self, path: str) -> Any:
+        """Iterate the bytes of the whole file, in blocks of at most 1 MiB; `changed` where it changed meanwhile."""
+        ...
+
     def write(self, path: str, data: bytes, *, overwrite: bool, make_dirs: bool = True) -> tuple[str | None, str]:
         """Write atomically (temporary file beside it, fsync, link or rename); digests before and after."""
         ...

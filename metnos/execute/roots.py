@@ -15,6 +15,7 @@ import errno
 import os
 import stat
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
@@ -35,6 +36,7 @@ _DEEPEST = 200
 """Folders within folders: each holds a descriptor while its contents are listed."""
 _TOLD = 20
 """Places named in warnings; further ones are only counted."""
+_BLOCK = 1024 * 1024
 
 
 class RootedFiles(ActingFiles):
@@ -89,16 +91,32 @@ class RootedFiles(ActingFiles):
         Raises:
             FilesError: it is missing, not a regular file, or may not be read.
         """
+        with self._opened(path) as (descriptor, found):
+            return _read_all(descriptor, limit), found.st_size
+
+    def blocks(self, path: str) -> Generator[bytes]:
+        """The bytes of a whole regular file, in blocks of at most 1 MiB.
+
+        Raises:
+            FilesError: as `read`; or it changed meanwhile (`changed`).
+        """
+        with self._opened(path) as (descriptor, before):
+            while data := os.read(descriptor, _BLOCK):
+                yield data
+            now = os.fstat(descriptor)
+            if (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+                raise FilesError("conflict", "changed", path, "it changed while it was read")
+
+    @contextmanager
+    def _opened(self, path: str) -> Generator[tuple[int, os.stat_result]]:
         root, inner = self._locate(path)
         with self._translated(path):
-            # Looked at before it is opened: opening a pipe or a device may already do something.
-            before = self._look(root, inner)
-            self._require_regular(path, before)
+            self._require_regular(path, self._look(root, inner))  # first: opening a pipe may already do something
             descriptor = self._open_below(root, inner, _READ)
             try:
                 found = os.fstat(descriptor)
                 self._require_regular(path, found)
-                return _read_all(descriptor, limit), found.st_size
+                yield descriptor, found
             finally:
                 os.close(descriptor)
 
@@ -216,7 +234,7 @@ def _read_all(descriptor: int, limit: int) -> bytes:
     parts: list[bytes] = []
     left = limit
     while left > 0:
-        data = os.read(descriptor, min(left, 1024 * 1024))
+        data = os.read(descriptor, min(left, _BLOCK))
         if not data:
             break
         parts.append(data)

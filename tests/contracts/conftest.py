@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ def tree(tmp_path: Path) -> Path:
     for path in (source / "manifests").glob("*.toml"):
         folder = source / "catalog" / "executors" / path.stem
         folder.mkdir(parents=True)
-        (folder / "executor.py").write_bytes(CODE)
+        for name in tomllib.loads(path.read_text("utf-8"))["files"]:
+            (folder / name).write_bytes(CODE)
     plans = source / "catalog" / "plans"
     plans.mkdir()
     (plans / "large_files.toml").write_bytes(b'id = "large_files"\n')
