@@ -17,6 +17,7 @@ from metnos.checks.arguments import check, inside_text
 from metnos.checks.bound import Bound, bind
 from metnos.checks.canonical import canonical
 from metnos.checks.model import CheckContext, Checked, CheckedStep
+from metnos.checks.providers import providers_of
 from metnos.checks.scope import Scope, listed
 from metnos.checks.shapes import ANY
 from metnos.checks.steps import MISSPELLED, check_step, compile_all
@@ -50,6 +51,7 @@ class Validator:
     def __init__(self, catalog: CatalogView) -> None:
         self._catalog = catalog
         self._bound: dict[str, Bound] = {}
+        self._providers: dict[str, tuple[str, ...]] | None = None
 
     def __call__(self, plan: Plan | dict[str, Any] | bytes | str, context: CheckContext = AUTHOR) -> Checked:
         """Check a plan.
@@ -82,6 +84,13 @@ class Validator:
         if known is None or known.contract is not contract:
             known = self._bound[name] = bind(contract)
         return known
+
+    @property
+    def providers(self) -> dict[str, tuple[str, ...]]:
+        """Provider → the families of its executors; see `providers.py`."""
+        if self._providers is None:
+            self._providers = providers_of(filter(None, map(self._catalog.get, self._catalog.names())))
+        return self._providers
 
     def _steps(self, scope: Scope, plan: Plan) -> list[CheckedStep]:
         steps: list[CheckedStep] = []

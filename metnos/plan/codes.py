@@ -91,6 +91,10 @@ CODES: dict[str, Code] = {
     "negated-effect": Code("model", "The request says not to do something", "Say what to do, without a negation."),
     "ungrounded-target": Code("model", "A target comes neither from the request nor from a step", "Name the target in the request."),
     "unrequested-overwrite": Code("model", "Something would be replaced that was not asked to be", "Ask to overwrite it, or choose another name."),
+    "action-missing": Code("model", "Something that was asked for is not in the plan", "Add a step that does it, or ask for less."),
+    "clause-order": Code("model", "The steps are not in the order in which they were asked for", "Put the steps in the order said."),
+    "destination-ignored": Code("model", "The plan writes elsewhere than the request says", "Write to the destination that the request names."),
+    "provider-ignored": Code("model", "The request names a provider that the plan does not use", "Use a tool of that provider, or leave its name out."),
     "guard-failed": Code("environment", "A guard could not judge the plan", "This is a fault of Metnos: please report it."),
     # --- record/: the store ---
     "record-store": Code("environment", "The database cannot be opened or read", "Check the disk and the rights of METNOS_HOME."),

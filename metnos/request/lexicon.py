@@ -74,6 +74,12 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     name_before: frozenset[str]
     """Nouns that a name may stand before ("the src folder")."""
     plural_marks: frozenset[str]
+    towards: frozenset[str]
+    """Prepositions before a destination ("to", "into")."""
+    inside: frozenset[str]
+    """Prepositions before a place, which may be a destination ("in", "on")."""
+    means: frozenset[str]
+    """Words before the means by which something is done ("with", "via")."""
     names: frozenset[str]
     """File names without an extension, spelled exactly."""
     openings: tuple[Phrase, ...]
@@ -197,7 +203,7 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
     """
     language = data["language"]
     words = _build_words(data, language)
-    slots, phrases = data["slots"], data["phrases"]
+    slots, phrases, marks = data["slots"], data["phrases"], data["marks"]
     numbers = {word: int(value) for word, value in _pairs(data["numbers"]["words"])}
     units = {word: int(value) for word, value in _pairs(common["units"] + data["units"]["words"])}
     types = {word: f"*.{word}" for word in common["types"].split()}
@@ -223,6 +229,9 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         name_marks=frozenset(slots["name_marks"].split()),
         name_before=frozenset(slots["name_before"].split()),
         plural_marks=frozenset(slots["plural_marks"].split()),
+        towards=frozenset(marks["towards"].split()),
+        inside=frozenset(marks["inside"].split()),
+        means=frozenset(marks["means"].split()),
         names=frozenset(common["names"].split()),
         openings=tuple(openings),
         closings=tuple(closings),

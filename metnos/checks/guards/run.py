@@ -9,14 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from metnos.checks.guards.clauses import CLAUSE_COVERAGE, CLAUSE_ORDER
+from metnos.checks.guards.destination import EXPLICIT_DESTINATION
 from metnos.checks.guards.effects import OVERWRITE_PROTECTION, REQUESTED_EFFECTS
 from metnos.checks.guards.grounding import GROUNDING
 from metnos.checks.guards.model import Checker, Rewriter
+from metnos.checks.guards.provider import PROVIDER_NAMED
 from metnos.checks.guards.rewriters import REWRITERS
 from metnos.checks.model import CheckContext, Checked, Fine, Guarded, GuardFinding, Refuse, Rewritten
 from metnos.plan.diagnostics import Diagnostic
 
-CHECKERS: tuple[Checker, ...] = (REQUESTED_EFFECTS, GROUNDING, OVERWRITE_PROTECTION)
+CHECKERS: tuple[Checker, ...] = (
+    REQUESTED_EFFECTS,
+    GROUNDING,
+    OVERWRITE_PROTECTION,
+    CLAUSE_COVERAGE,
+    CLAUSE_ORDER,
+    EXPLICIT_DESTINATION,
+    PROVIDER_NAMED,
+)
 
 Validate = Callable[[Any, CheckContext], Checked]
 
@@ -43,6 +56,9 @@ def guard(
     """
     if not checked.ok:
         return Guarded(checked=checked)
+    if context.request is not None and not context.providers:
+        known: dict[str, tuple[str, ...]] = getattr(validator, "providers", {})
+        context = msgspec.structs.replace(context, providers=known) if known else context
     findings: list[GuardFinding] = []
     for rewriter in rewriters:
         checked = _rewrite(rewriter, checked, context, validator, findings)

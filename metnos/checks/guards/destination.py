@@ -1,0 +1,100 @@
+"""Explicit destination: where the user said to write is where the plan writes.
+
+Law: the destination of a clause is the last of its paths behind "to", "into", "as"; else the last one behind "in", "on";
+else, for words that write into a file, the path that they act on. An address or URL is one for what is sent. It wins
+over whatever a step would give, and over a contract's default: a plan that writes elsewhere is refused. A path below the
+destination is in it. What the user answers when asked is said later, and is not held against the first wording.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metnos.checks.guards.asked import Action, actions_of, answering, lexicon_of, mark_of
+from metnos.checks.guards.grounding import normalised
+from metnos.checks.guards.model import Checker, Finding, verdict
+from metnos.checks.guards.places import at_home
+from metnos.checks.guards.values import comes_from_input, texts_of
+from metnos.checks.model import Fine
+from metnos.plan.diagnostics import Diagnostic
+from metnos.plan.jsondata import pointer
+from metnos.values.expressions import DictOf
+
+if TYPE_CHECKING:
+    from metnos.checks.model import CheckContext, Checked, CheckedStep
+    from metnos.request.model import Request, Slot
+
+PLACING = frozenset({"write", "append", "copy", "move", "rename", "create"})
+"""Verbs that put something somewhere."""
+INTO = frozenset({"write", "append"})
+"""Verbs whose object itself may be the destination ("overwrite a.txt")."""
+_FILES = frozenset({"path"})
+_NAMES = frozenset({"path", "quoted", "name"})
+_RECEIVERS = frozenset({"address", "url"})
+
+
+def explicit_destination(checked: Checked, context: CheckContext) -> Finding:
+    """Each destination that the request names is the target of a step that answers its clause."""
+    request = context.request
+    if request is None:
+        return Fine(guard="explicit-destination", applicable=False)
+    found: list[Diagnostic] = []
+    for action in actions_of(request):
+        if not action.effectful:
+            continue
+        destination = destination_of(request, action)
+        steps = answering(action, checked)
+        if destination is None or not steps:
+            continue  # clause coverage says where a step is missing
+        if not any(_writes_to(step, destination, context.home) for step in steps):
+            found.append(_fault(steps[-1], destination))
+    return verdict("explicit-destination", context, list(dict.fromkeys(found)))
+
+
+def destination_of(request: Request, action: Action) -> Slot | None:
+    """The slot that says where; None if the clause names no destination."""
+    verb = action.intent.verb
+    if verb == "send":
+        return next((slot for slot in reversed(action.slots) if slot.kind in _RECEIVERS), None)
+    if verb not in PLACING:
+        return None
+    lexicon, clause = lexicon_of(request), request.clauses[action.clause]
+    marked = [(slot, mark_of(request, clause, slot)) for slot in action.slots if slot.kind in _NAMES]
+    towards = [slot for slot, mark in marked if mark in lexicon.towards]
+    inside = [slot for slot, mark in marked if mark in lexicon.inside and slot.kind in _FILES]
+    itself = [slot for slot, mark in marked if not mark and slot.kind in _FILES and verb in INTO]
+    chosen = towards or inside or itself
+    return chosen[-1] if chosen else None
+
+
+def _targets(step: CheckedStep) -> tuple[str, ...]:
+    given = [name for name, _ in step.args.items] if isinstance(step.args, DictOf) else []
+    return tuple(name for name in given if name in step.contract.targets) if step.contract.targets else tuple(given)
+
+
+def _writes_to(step: CheckedStep, destination: Slot, home: str) -> bool:
+    names = _targets(step)
+    said = (destination.text, at_home(destination.text, home), str(destination.value))
+    wanted = {normalised(text) for text in said}
+    return comes_from_input(step, names) or any(
+        _is_in(text, place, beginning) for text, beginning in texts_of(step, names) for place in wanted
+    )
+
+
+def _is_in(text: str, place: str, beginning: bool) -> bool:
+    """Whether a target is the destination or lies below it; of a text that goes on, a whole folder must be said."""
+    if beginning:
+        return text.endswith("/") and (normalised(text) == place or normalised(text).startswith(f"{place}/"))
+    target = normalised(text)
+    return target == place or target.startswith(f"{place.rstrip('/')}/")
+
+
+def _fault(step: CheckedStep, destination: Slot) -> Diagnostic:
+    names = _targets(step)
+    place = f"/steps/{step.number - 1}"
+    where = pointer(f"{place}/args", names[-1]) if names else f"{place}/tool"
+    written = ", ".join(text for text, _ in texts_of(step, names)) or "a place that the request does not name"
+    return Diagnostic(code="destination-ignored", where=where, found=written, expected=destination.text)
+
+
+EXPLICIT_DESTINATION = Checker(name="explicit-destination", judge=explicit_destination, needs_request=True)
