@@ -252,6 +252,31 @@ class Engine:
         live, items = turns.reopen(self.parts, turn, approve=tuple(approve), deny=tuple(deny), answers=answers)
         return turns.go_on_sync(self.parts, live, items)
 
+    async def undo(self, turn: str, *, approve: Approve | None = None) -> TurnResult:
+        """Undo the effects of an earlier turn, newest first, in a turn of its own: so an undo can be undone.
+
+        It asks once for all that it touches; what has changed since (by digest) is refused when it is come to.
+
+        Args:
+            turn: Turn id.
+            approve: Overrides the engine's `approve` for this turn.
+
+        Raises:
+            RecordFault: No such turn, or its log does not hold.
+            NothingToUndo: It is not closed, or did nothing that can be undone.
+        """
+        from metnos.drivers import turns, undoing
+
+        opened = undoing.opened_for(self.parts, undoing.trusted_view(self.parts, turn))
+        return await turns.drive(self.parts, opened, approve=approve)
+
+    def undo_sync(self, turn: str, *, approve: Approve | None = None) -> TurnResult:
+        """`undo` without an event loop of the caller's."""
+        from metnos.drivers import turns, undoing
+
+        opened = undoing.opened_for(self.parts, undoing.trusted_view(self.parts, turn))
+        return turns.drive_sync(self.parts, opened, approve=approve)
+
     # --- without running anything --------------------------------------------------------------------------------
 
     def check(self, plan: JSON | bytes, *, inputs: Mapping[str, JSON] | None = None) -> Checked:

@@ -179,8 +179,15 @@ class Files(Protocol):
 
     # What follows takes the operation id: the same operation again finds what it did, and does the rest.
 
-    def keep(self, path: str, *, operation: str) -> dict[str, str] | None:
-        """Keep what is at `path` in the trash too, before it is replaced; its place there, None if nothing is."""
+    def place(self, path: str) -> dict[str, str]:
+        """Where `path` is, absolute: as a receipt names it."""
+        ...
+
+    def keep(self, path: str, *, unless: str, operation: str) -> FileChange | None:
+        """Keep what is at `path` in the trash too, before it is replaced by what has the digest `unless`.
+
+        `kept` and `before` are of what was there; None: there is nothing to keep, or nothing that is not so already.
+        """
         ...
 
     def make_dir(self, path: str) -> tuple[dict[str, str], ...]:

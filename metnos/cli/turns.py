@@ -117,12 +117,36 @@ def _show(output: Output, view: TurnView) -> None:
     for waiting in view.waiting:
         output.line(f"{'waits for':12} {waiting}")
     for effect in view.effects:
-        output.line(f"{'effect':12} {effect.get('class')} {effect.get('target')}")
+        note = message("log.undoable" if effect.get("undo") else "log.not_undoable", output.language)
+        output.line(f"{'effect':12} {effect.get('class')} {effect.get('target')} ({note})")
     if view.head is not None:
         output.line(f"{'head':12} {view.head.hash} (record {view.head.seq})")
     if view.answer:
         output.line("")
         output.text(view.answer)
+
+
+@command()
+@click.argument("turn")
+def undo_command(desk: Desk, turn: str) -> int:
+    """Undo what a turn did, newest effect first; asks, and refuses what has changed since. TURN may be a prefix, or `last`.
+
+    The undo is a turn of its own: it is recorded, and can be undone. Files under a folder that is not the current one
+    need `--root`, as ever.
+    """
+    from metnos.cli.consent import TerminalConsent
+    from metnos.drivers.undoing import NothingToUndo
+
+    output = desk.output
+    consent = TerminalConsent(output) if output.interactive else None
+    with (
+        desk.engine(approve=consent and consent.approve, progress=progress_lines(output)) as engine,
+        engine.interruptible(),
+    ):
+        try:
+            return finish(output, engine.undo_sync(engine.find_turn(turn)))
+        except NothingToUndo as fault:
+            raise Fault(fault.code, fault.message, where=fault.where, hint=fault.hint) from fault
 
 
 @command()

@@ -77,8 +77,12 @@ class ActingFiles(HoldingFiles):
 
     # --- files ---------------------------------------------------------------------------------------------------
 
-    def keep(self, path: str, *, operation: str) -> dict[str, str] | None:
-        """Keep what is at `path` in the trash too, before it is replaced; its place there, None if nothing is.
+    def place(self, path: str) -> dict[str, str]:
+        """Where `path` is, absolute: as a receipt names it."""
+        return place_of(joined(*self._locate(path)))
+
+    def keep(self, path: str, *, unless: str, operation: str) -> FileChange | None:
+        """Keep what is at `path` in the trash too, before it is replaced by what has the digest `unless`.
 
         Raises:
             FilesError: it is no regular file, or the trash cannot be written.
@@ -86,7 +90,14 @@ class ActingFiles(HoldingFiles):
         with self._translated(path), self._held(path, missing_ok=True) as held:
             if held is None or self._there(held) is None:
                 return None
-            return self._keep(held, operation)
+            there = fingerprint(*held.spot)
+            if there is None or there.digest == unless:
+                kept = self._kept(held, operation)
+            else:
+                kept = (self._keep(held, operation), there.digest)
+            if kept is None or kept[1] is None:
+                return None
+            return FileChange(target=place_of(held.absolute), before=kept[1], kept=kept[0])
 
     def copy(self, source: str, target: str, *, overwrite: bool, operation: str) -> FileChange:
         """A whole copy under another name, with time and permission bits; what is replaced is kept in the trash.

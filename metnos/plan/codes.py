@@ -111,6 +111,8 @@ CODES: dict[str, Code] = {
     "turn-missing": Code("caller", "There is no such turn", "List the turns with `metnos log`."),
     "turn-exists": Code("caller", "There is such a turn already", "Give every turn an id of its own."),
     "turn-closed": Code("caller", "The turn is closed", "Ask again; a closed turn is never reopened."),
+    "turn-open": Code("caller", "The turn is not closed", "Resume it, or let it end; then undo it."),
+    "nothing-to-undo": Code("caller", "The turn did nothing that can be undone", "`metnos log TURN` shows what it did."),
     "turn-id": Code("caller", "This is not a turn id", "Use letters, digits, `.`, `_` and `-`, at most 128."),
     "record-unencodable": Code("caller", "An input holds something that is not JSON", "Hand in JSON values only."),
     "record-order": Code("caller", "The records come in the wrong order", "Append the TurnOpened of the turn first."),

@@ -369,3 +369,14 @@ def test_an_undo_that_is_repeated_finds_its_own_work(shipped: Shipped) -> None:
     assert [one.status for one in (*first, *again)] == ["finished"] * 8
     assert tree(folder) == {"a": "a", "b": "b", "c": "c"}
     assert not (folder / "d").exists()
+
+
+def test_what_was_written_is_undone_too(shipped: Shipped) -> None:
+    (shipped.folder / "old").write_text("old")
+    made = shipped.operation("1", "write_files", path="sub/new", content="new")
+    changed = shipped.operation("2", "write_files", path="old", content="new", overwrite=True)
+    assert trashed(shipped.folder) == {"old": "old"}
+    again = shipped.operation("2", "write_files", path="old", content="new", overwrite=True)
+    assert (again.data, again.effects) == (changed.data, changed.effects)
+    assert [one.status for outcome in (made, changed) for one in undo(shipped, outcome)] == ["finished", "finished"]
+    assert tree(shipped.folder) == {"old": "old"}

@@ -55,6 +55,10 @@ class Crashes:
         """Go on with a turn in a child that dies at (boundary, visit)."""
         return self._ask(turn=turn, die=die, **more)
 
+    def undo(self, turn: str, *, die: tuple[str, int]) -> int:
+        """Undo a turn in a child that dies at (boundary, visit)."""
+        return self._ask(undo=turn, die=die)
+
     def _ask(self, **order: Any) -> int:
         assert self._server.stdin is not None
         assert self._server.stdout is not None
@@ -112,7 +116,9 @@ def child(order: dict[str, Any]) -> None:
         approve=(lambda _asked: True) if ask else None,
     )  # fmt: skip
     with engine:
-        if "turn" in order:
+        if "undo" in order:
+            engine.undo_sync(order["undo"])
+        elif "turn" in order:
             engine.resume_sync(order["turn"])
         else:
             engine.run_sync(plan=order["plan"], assume_yes=True)

@@ -1,11 +1,12 @@
 """Writes one text file, whole or not at all.
 
-Law: an existing file is replaced only if asked; the same content again is a success (a step that is repeated after
+Law: an existing file is replaced only if asked, and then kept in the trash; the same content again is a success (a step that is repeated after
 a crash finds its own work). Sealed secrets in the content are opened here and nowhere earlier.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from metnos.sdk import Context, Effect, FilesError, Result
@@ -23,11 +24,21 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         return Result.failed("data", "not-encodable", message, where="/content", hint='use "utf-8"')
     except (LookupError, ValueError):
         return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
+    digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     try:
+        held = ctx.files.keep(path, unless=digest, operation=ctx.operation) if overwrite else None
         before, after = ctx.files.write(path, data, overwrite=overwrite)
+        place = ctx.files.place(path)
     except FilesError as fault:
         hint = fault.hint if fault.code != "exists" else "choose another name, or set overwrite"
         return Result.failed(fault.cls, fault.code, f"{path}: {fault.message}", where="/path", hint=hint)
     changed = overwrite and before is not None
-    effect = Effect(cls="change" if changed else "create", target=path, before=before, after=after)
+    undo = None
+    if held is not None:  # kept before it was replaced, by this operation
+        before = held.before
+        back = {"do": "restore", "from": held.kept, "path": place, "digest": before}
+        undo = {"actions": [back | {"over": after}]}
+    elif before is None:
+        undo = {"actions": [{"do": "trash", "path": place, "digest": after}]}
+    effect = Effect(cls="change" if changed else "create", target=path, before=before, after=after, undo=undo)
     return Result.done({"path": path, "bytes": len(data), "digest": after}, effects=(effect,))

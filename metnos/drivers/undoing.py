@@ -1,0 +1,110 @@
+"""Undoing a turn: its receipts, newest first, as the plan of a new turn. It is checked, asked about and recorded as any.
+
+Law: what undoes an effect stands in its receipt (`Effect.undo`), written by the executor that made it; nothing is
+guessed here. Whether a file has changed since is looked at when the action is run, by digest, and not before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metnos.drivers.turns import open_turn
+from metnos.turn.inputs import TurnOpened, VirtualInput
+
+if TYPE_CHECKING:
+    from metnos.drivers.parts import Parts
+    from metnos.record.reading import TurnView
+
+EXECUTOR = "undo_effects"
+MOST = 1_000
+"""Actions of one step."""
+_PLACE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "path_bytes": {"type": "string"}},
+    "required": ["path"],
+    "additionalProperties": False,
+}
+_ACTION: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "do": {"type": "string", "enum": ["trash", "move", "restore", "remove_dir", "make_dir"]},
+        "path": _PLACE,
+        "from": {"anyOf": [_PLACE, {"type": "null"}]},
+        "digest": {"type": ["string", "null"]},
+        "over": {"type": ["string", "null"]},
+    },
+    "required": ["do", "path", "from", "digest", "over"],
+    "additionalProperties": False,
+}
+_ARGUMENTS = ("do", "path", "from", "digest", "over")
+
+
+class NothingToUndo(Exception):
+    """The turn cannot be undone.
+
+    Attributes:
+        code: `turn-open` or `nothing-to-undo`.
+        where: The turn.
+    """
+
+    def __init__(self, code: str, turn: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.where = turn
+        self.message = message
+        self.hint = hint
+
+
+def trusted_view(parts: Parts, turn: str) -> TurnView:
+    """A recorded turn whose chain, head and anchor hold: receipts are acted on.
+
+    Raises:
+        RecordFault: No such turn, or its log does not hold.
+    """
+    from metnos.record.faults import RecordFault
+    from metnos.record.reading import view
+
+    held = parts.journal.verify(turn)
+    if not held.ok:
+        raise RecordFault(held.code, held.detail, seq=held.seq)
+    return view(parts.journal.load(turn))
+
+
+def actions_of(view: TurnView) -> list[dict[str, Any]]:
+    """What undoes the effects of a turn, in the order in which it must be done.
+
+    Raises:
+        NothingToUndo: It is not closed, it had no effect, or none that can be undone.
+    """
+    if view.status != "closed":
+        hint = f"metnos resume {view.turn} goes on with it"
+        raise NothingToUndo("turn-open", view.turn, "the turn is not closed", hint)
+    actions = [
+        {name: action.get(name) for name in _ARGUMENTS}
+        for effect in reversed(view.effects)
+        for action in _actions(effect)
+    ]
+    if not actions:
+        message = "nothing that it did can be undone" if view.effects else "it changed nothing"
+        raise NothingToUndo("nothing-to-undo", view.turn, message)
+    return actions
+
+
+def _actions(effect: dict[str, Any]) -> list[dict[str, Any]]:
+    receipt: dict[str, Any] = effect.get("undo") or {}
+    return receipt.get("actions", [])
+
+
+def opened_for(parts: Parts, view: TurnView) -> TurnOpened:
+    """The first input of the turn that undoes another one."""
+    actions = actions_of(view)
+    lists = {f"actions{at // MOST + 1}": actions[at : at + MOST] for at in range(0, len(actions), MOST)}
+    arguments = {name: f"${{item.{name}}}" for name in _ARGUMENTS}
+    steps: list[Any] = [{"tool": EXECUTOR, "for_each": f"${{INPUT:{name}}}", "args": arguments} for name in lists]
+    opened = open_turn(parts, None, mode="run", plan={"steps": [*steps, {"tool": "final_answer", "args": {}}]})
+    assert isinstance(opened, TurnOpened)
+    schema = {"type": "array", "items": _ACTION}
+    inputs = {name: VirtualInput(data=value, schema=schema) for name, value in lists.items()}
+    return msgspec.structs.replace(opened, inputs=inputs | {"undoes": VirtualInput(data=view.turn)})
