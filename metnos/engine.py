@@ -60,6 +60,7 @@ class Engine:
         contracts: Iterable[Contract] = (),
         catalog: str | Path | None = None,
         shipped: bool = True,
+        imports: bool | None = None,
         memory: bool = False,
         owner: str = "local",
         channel: str = "terminal",
@@ -82,6 +83,8 @@ class Engine:
             contracts: Foreign contracts (stand-ins, other protocols); they can be planned with, not run here.
             catalog: A signed catalog folder instead of the installed one.
             shipped: False: only `executors` and `contracts`, nothing from the catalog.
+            imports: Whether tools of other protocols that were imported into this home (`metnos catalog import`) are
+                there too; default as `shipped`.
             memory: Record in memory only: nothing is written, turns end with the process.
             owner: Whose turn it is.
             channel: `terminal`, `api`, `chat` or `scheduled`.
@@ -125,6 +128,7 @@ class Engine:
             contracts=tuple(contracts),
             memory=memory,
             shipped=shipped,
+            imports=imports,
         )
         return cls(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,47 @@ if TYPE_CHECKING:
     from metnos.contracts.model import Contract
 
 SCHEMAS: tuple[str, ...] = ("plan", "manifest")
+TOOLS = "tools"
+COMMANDS: dict[str, tuple[str, str]] = {
+    "import": ("metnos.cli.foreign", "Import the tools of an MCP server or of an OpenAPI service."),
+    "imports": ("metnos.cli.foreign", "List what is imported, or show one import."),
+    "remove": ("metnos.cli.foreign", "Forget an import."),
+}
+"""Command of `metnos catalog` → (module, help line); the function is named like it, with `_command` behind it."""
+
+
+class CatalogGroup(click.Group):
+    """Commands by table; whatever is none of them is the name of a tool, and nothing at all lists every tool."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name == TOOLS:
+            return tools_command
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        found: click.Command = getattr(import_module(module), f"{cmd_name}_command")
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options may stand before the command, as everywhere."""
+        if args in (["--help"], ["-h"]):
+            return super().parse_args(ctx, args)
+        at = next((place for place, word in enumerate(args) if word in COMMANDS), None)
+        if at is None or "--" in args[:at]:
+            return super().parse_args(ctx, [TOOLS, *args])
+        return super().parse_args(ctx, [args[at], *args[:at], *args[at + 1 :]])
+
+
+@click.group(cls=CatalogGroup, subcommand_metavar="[NAME | COMMAND [ARGS]...]")
+def catalog_command() -> None:
+    """List the tools that were admitted, and what was refused and why; or show the contract of NAME."""
 
 
 def _effects(contract: Contract) -> str:
@@ -26,7 +68,7 @@ def _effects(contract: Contract) -> str:
 
 @command()
 @click.argument("name", required=False)
-def catalog_command(desk: Desk, name: str | None) -> int:
+def tools_command(desk: Desk, name: str | None) -> int:
     """List the tools that were admitted, and what was refused and why; or show one contract."""
     output = desk.output
     with desk.engine() as engine:

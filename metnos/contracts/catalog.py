@@ -141,14 +141,16 @@ class Catalog:
         """
         return Catalog(self._admitted(), refused=self.refused, functions=(*self._functions.values(), *functions))
 
-    def with_contracts(self, contracts: Iterable[Contract]) -> Catalog:
-        """A new catalog with these contracts too (stand-ins, foreign tools); they bring no code.
+    def with_contracts(self, contracts: Iterable[Contract], *, refused: Iterable[Refused] = ()) -> Catalog:
+        """A new catalog with these contracts too (stand-ins, foreign tools), and these refusals; they bring no code.
 
         Raises:
             NameTaken: One of the names is taken.
         """
         added = [Admitted(contract=contract) for contract in contracts]
-        return Catalog([*self._admitted(), *added], refused=self.refused, functions=self._functions.values())
+        return Catalog(
+            [*self._admitted(), *added], refused=(*self.refused, *refused), functions=self._functions.values()
+        )
 
     def _admitted(self) -> list[Admitted]:
         return [

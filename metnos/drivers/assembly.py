@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Mapping
 
     from metnos.cache.templates import TemplateLibrary
     from metnos.contracts.catalog import Catalog, HostExecutor
@@ -142,16 +142,23 @@ def open_journal(settings: Settings, *, memory: bool) -> Journal:
     return SqliteJournal(settings.home)
 
 
-def open_runners(settings: Settings, catalog: Catalog, *, memory: bool) -> Runners:
-    """Inline, worker and host runners, with the vault of this home."""
+def has_imports(settings: Settings) -> bool:
+    """Whether this home has tools of other protocols; asked without loading anything."""
+    return (settings.home / "foreign").is_dir()
+
+
+def open_runners(
+    settings: Settings, catalog: Catalog, *, memory: bool, externals: Mapping[str, Any] | None = None
+) -> Runners:
+    """Inline, worker and host runners, with the vault of this home, and the clients of other protocols."""
     from metnos.execute.runner import Runners
 
     if memory:
-        return Runners(catalog)
+        return Runners(catalog, externals=externals)
     from metnos.execute.secrets import Sealer
     from metnos.execute.vault import FileVault
 
-    return Runners(catalog, sealer=Sealer(FileVault(settings.home)))
+    return Runners(catalog, sealer=Sealer(FileVault(settings.home)), externals=externals)
 
 
 def initialise(settings: Settings) -> dict[str, str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metnos.cache.templates import TemplateLibrary
     from metnos.context import OwnerContext
     from metnos.contracts.catalog import Catalog
+    from metnos.drivers.imports import Imports
     from metnos.execute.runner import Runners
     from metnos.record.store import Journal
     from metnos.settings import Settings
@@ -75,6 +76,7 @@ class Parts:
         contracts: tuple[Any, ...] = (),
         memory: bool = False,
         shipped: bool = True,
+        imports: bool | None = None,
     ) -> None:
         self.settings = settings
         self.context = context
@@ -84,13 +86,24 @@ class Parts:
         self._contracts = contracts
         self._memory = memory
         self._shipped = shipped
+        self._imports = shipped if imports is None else imports
         self._closed = False
         self.lock = threading.RLock()
 
     @Once
     def catalog(self) -> Catalog:
         """Every admitted contract, and what was refused and why."""
-        return assembly.open_catalog(self.settings, self._executors, self._contracts, shipped=self._shipped)
+        known = assembly.open_catalog(self.settings, self._executors, self._contracts, shipped=self._shipped)
+        return known if self.imports is None else self.imports.join(known)
+
+    @Once
+    def imports(self) -> Imports | None:
+        """Tools of other protocols that this home has imported; None if it has none."""
+        if not self._imports or not assembly.has_imports(self.settings):
+            return None
+        from metnos.drivers.imports import Imports
+
+        return Imports(self.settings.home)
 
     @Once
     def library(self) -> TemplateLibrary:
@@ -114,7 +127,8 @@ class Parts:
     def runners(self) -> Runners:
         """Where steps run."""
         self._require_open()
-        return assembly.open_runners(self.settings, self.catalog, memory=self._memory)
+        externals = None if self.imports is None else self.imports.externals()
+        return assembly.open_runners(self.settings, self.catalog, memory=self._memory, externals=externals)
 
     def _require_open(self) -> None:
         if self._closed:
@@ -125,7 +139,10 @@ class Parts:
         with self.lock:
             self._closed = True
             runners, journal = self.__dict__.pop("runners", None), self.__dict__.pop("journal", None)
+            imports: Imports | None = self.__dict__.get("imports")
         if runners is not None:
             runners.close_now()
+        if imports is not None:
+            imports.close()
         if journal is not None:
             journal.close()

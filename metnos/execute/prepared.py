@@ -5,7 +5,7 @@ Law: built from the contract and the catalog's verified bytes; it holds no state
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from metnos.execute.code import load, modules_of
 
@@ -34,6 +34,26 @@ class Source(Protocol):
 
     def code(self, name: str) -> Mapping[str, bytes]: ...
     def function(self, name: str) -> Host | None: ...
+
+
+@runtime_checkable
+class External(Protocol):
+    """How a contract is called that brings neither code nor function: a client of another protocol."""
+
+    @property
+    def call(self) -> Callable[[dict[str, Any], Any], Any]:
+        """`call(args, ctx)`; it may be a coroutine function."""
+        ...
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where its results come from: `untrusted:<source>`."""
+        ...
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What its results are held against instead of the contract's looser promise; empty: nothing."""
+        ...
 
 
 class Prepared:
@@ -66,6 +86,17 @@ class Prepared:
         self.how = "inline"
         self.sources = ()  # a pure transform adds no source to those of its arguments
         self.call = load(contract.name, contract.digest or contract.reference, self.code, modules)
+
+    def take(self, external: External | Callable[[dict[str, Any], Any], Any]) -> None:
+        """Be called through `external`."""
+        import inspect
+
+        if isinstance(external, External):
+            self.sources = external.sources
+            self.validator = _validator(external.result)
+            external = external.call
+        self.call = external
+        self.how = "async_host" if inspect.iscoroutinefunction(external) else "host"
 
 
 def _validator(schema: dict[str, Any]) -> Validator | None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from metnos.contracts.model import Contract
     from metnos.execute.here import Progress
-    from metnos.execute.prepared import Source
+    from metnos.execute.prepared import External, Source
     from metnos.execute.secrets import Sealer
     from metnos.execute.threads import Threads
     from metnos.execute.workers import WorkerPool
@@ -67,7 +67,7 @@ class Runners:
         catalog: Source,
         *,
         sealer: Sealer | None = None,
-        externals: Mapping[str, Callable[[dict[str, Any], Any], Any]] | None = None,
+        externals: Mapping[str, External | Callable[[dict[str, Any], Any], Any]] | None = None,
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> None:
@@ -76,8 +76,8 @@ class Runners:
         Args:
             catalog: gives verified code by name, and registered functions.
             sealer: of this installation; left out, secrets are kept in memory.
-            externals: name → `call(args, ctx)` for contracts that bring neither code nor function (stand-ins,
-                clients of other protocols); it may return an awaitable.
+            externals: name → `call(args, ctx)` for contracts that bring neither code nor function (stand-ins), or an
+                `External` (clients of other protocols), which says where its results come from and what they must be.
             workers: most worker processes; left out, as many as processors.
             progress: called with (step, done, total, note), from any thread.
         """
@@ -313,10 +313,7 @@ class Runners:
             if external is None:
                 hint = "no client for it is connected"
                 return failed("unavailable", "no-runner", f"nothing here runs {contract.name}", hint=hint)
-            import inspect
-
-            prepared.call = external
-            prepared.how = "async_host" if inspect.iscoroutinefunction(external) else "host"
+            prepared.take(external)
         self._prepared[reference] = prepared
         return prepared
 
