@@ -39,6 +39,7 @@ placement = "worker"
 families = ["find files"]
 files = ["executor.py"]
 resources = [{ kind = "root", arg = "path" }]
+targets = ["path"]
 
 [descriptions]
 en = "Waits for somebody to write into a pipe."
@@ -79,7 +80,7 @@ def run(args, ctx: Context) -> Result:
 
 @pytest.fixture
 def slow_catalog(tmp_path: Path) -> Path:
-    """Two of the shipped executors and one that waits on a pipe, signed with a development key of the test's own."""
+    """Two of the shipped executors and two that wait on a pipe, one of them with an effect, signed with a development key of the test's own."""
     from metnos.contracts.build import Signer, build
     from tests.support.signing import key
 
@@ -88,9 +89,13 @@ def slow_catalog(tmp_path: Path) -> Path:
     for name in ("find_files", "write_files"):
         shutil.copy(ROOT / "manifests" / f"{name}.toml", source / "manifests")
         shutil.copytree(ROOT / "catalog" / "executors" / name, source / "catalog" / "executors" / name)
-    (source / "manifests" / "find_files_slow.toml").write_text(SLOW)
-    (source / "catalog" / "executors" / "find_files_slow").mkdir()
-    (source / "catalog" / "executors" / "find_files_slow" / "executor.py").write_text(SLOW_CODE)
+    acting = (
+        SLOW.replace("find_files", "write_files").replace("find files", "write files").replace('"read"', '"create"')
+    )
+    for name, manifest in (("find_files_slow", SLOW), ("write_files_slow", acting)):
+        (source / "manifests" / f"{name}.toml").write_text(manifest)
+        (source / "catalog" / "executors" / name).mkdir()
+        (source / "catalog" / "executors" / name / "executor.py").write_text(SLOW_CODE)
     out = tmp_path / "slow"
     build(source, out, Signer(key=key(7), development=True))
     return out

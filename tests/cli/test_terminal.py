@@ -197,3 +197,24 @@ def test_a_slow_step_ends_when_it_can(metnos: Metnos, folder: Path, slow: dict[s
     os.close(pipe)
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, json.loads(out)["steps"][1]["data"]) == (0, {"text": "at last"})
+
+
+def test_an_effect_that_was_under_way_when_the_process_was_killed_is_unknown(
+    metnos: Metnos, folder: Path, slow: dict[str, str]
+) -> None:
+    """Neither idempotent nor probed: the next process stops and tells, with 6."""
+    acts = {"tool": "write_files_slow", "args": {"path": str(folder / "pipe4")}}
+    (folder / "plan.json").write_text(json.dumps({"steps": [acts, {"tool": "final_answer", "args": {}}]}))
+    process = metnos.start("run", "--yes", "plan.json", **slow)
+    pipe = wait_for_the_step(folder)
+    process.kill()
+    process.communicate(timeout=30)
+    os.close(pipe)
+    assert metnos("log", "last", "--verify", **slow).status == 0
+    told = metnos("resume", "last", **slow)
+    assert told.status == 6
+    assert told.out.startswith("An action may or may not have happened: step 1.1 (write_files_slow): ")
+    assert str(folder / "pipe4") in told.out
+    assert metnos("--json", "log", "last", **slow).json["outcome"] == "effect_unknown"
+    assert metnos("replay", "last", **slow).status == 0
+    assert metnos("resume", "last", **slow).status == 2
