@@ -1,7 +1,7 @@
 """What a look-up answers: a `Match` with a whole plan, or a `Miss` with its reason. Pure data.
 
 Law: a `Match` holds no `${SLOT:…}` any more, and every literal of its plan has its origin. A miss says why
-with a reason of `MISS_REASONS` and nothing else; `detail` is for people.
+with a reason of `MISS_REASONS` and nothing else; `detail` is for people, in words of the request itself.
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ MissReason = Literal[
     "unbound-slot",  # the words fit a template, one of the request's values does not
     "no-template",  # explained, but no template has this form
     "ambiguous",  # more than one template has this form
+    "no-delete",  # the request asks for this, and no plan does it (with these words); so the ones below
+    "no-move",
+    "no-rename",
+    "no-copy",
+    "no-append",
+    "no-send",
+    "no-run",
     "no-library",  # no template was admitted for this language
 ]
 MISS_REASONS: tuple[MissReason, ...] = get_args(MissReason)

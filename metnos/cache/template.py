@@ -3,13 +3,13 @@
 Law: what is signed is bytes, and they are the TOML of `catalog/plans/*.toml` as written. Loading reads the fields;
 wordings are compiled when their language is first spoken (all languages at once would cost 80 ms), and `check` looks
 at everything there is, at build and in tests.
-A template's plan holds `${SLOT:name}`, `${SLOT:name.text}` (the words of the user, or the default's own) and
-`${SLOT:name.start}` / `.end` of a period; after binding it holds none. Text of a user is escaped, so a quoted
-`${step1}` stays text.
+A template's plan holds `${SLOT:name}` and its parts (`metnos.cache.saying`); after binding it holds none. Text of a
+user is escaped, so a quoted `${step1}` stays text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +19,15 @@ from typing import Any, cast
 
 import msgspec
 
+from metnos.cache.saying import Saying, SlotRule
 from metnos.cache.wordings import Automaton, WordingFault, parse_wording
 from metnos.plan.jsondata import JSONFault, loads_strict, pointer
 from metnos.request.model import Slot
 
 _PARTS = Path(__file__).with_name("parts.toml")
-_SLOT = re.compile(r"\$\{SLOT:([a-z_]+)(?:\.(text|start|end))?\}")
+_SLOT = re.compile(r"\$\{SLOT:([a-z_]+)(?:\.(text|said|exact|format|start|end))?\}")
+_FALLBACK = re.compile(r'(?<=\?\? )"(?:[^"\\]|\\.)*"(?=\})')
+_TITLE = "${TITLE}"
 _JOINED = re.compile(r"\$\$\{SLOT:|\$\{SLOT:[a-z_.]+\}[{<]")
 _OPENING = re.compile(r"\$+(?=[{<])")
 _ID = re.compile(r"[a-z][a-z0-9-]{0,63}")
@@ -36,21 +39,6 @@ class TemplateFault(ValueError):
     def __init__(self, template: str, message: str) -> None:
         super().__init__(f"{template}: {message}")
         self.template = template
-
-
-class SlotRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a slot takes: kind (or kinds), the default where it may be left out, and bounds of a number."""
-
-    kind: str | tuple[str, ...]
-    default: Any = None
-    text: dict[str, str] = {}
-    """How the default reads, by language."""
-    min: int | None = None
-    max: int | None = None
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return (self.kind,) if isinstance(self.kind, str) else self.kind
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +53,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """JSON, Framework v1 with open slots."""
     slots: dict[str, SlotRule] = {}
     answer: dict[str, str] = {}
-    """`final_answer.text` by language."""
+    """`final_answer.text` by language; or, for a table, the two below."""
+    title: dict[str, str] = {}
+    """What stands over the table, in the place of `${TITLE}`: the answer is that step's text."""
+    none: dict[str, str] = {}
+    """The answer where the table has no rows (its step has `when`)."""
     effect: str = "read"
 
 
@@ -137,7 +129,8 @@ class Template:
     def _check_ways(self, ways: tuple[tuple[str, ...], ...], slots: Mapping[str, SlotRule]) -> None:
         if len(ways) > 1:
             raise TemplateFault(self.id, f"one form binds {' and '.join(map(str, ways))}")
-        for names in ways:
+        for way in ways:
+            names = [name.removeprefix("+") for name in way]
             missing = [name for name, rule in slots.items() if name not in names and rule.default is None]
             unused = [name for name in names if name not in slots]
             if missing or unused or len(set(names)) != len(names):
@@ -208,10 +201,9 @@ def _open_plan(source: Source, rules: Mapping[str, SlotRule], language: str) -> 
         plan = cast("dict[str, Any]", loads_strict(source.plan))
     except JSONFault as fault:
         raise TemplateFault(source.id, f"plan: {fault}") from fault
-    if source.answer:
-        if language not in source.answer:
-            raise TemplateFault(source.id, f"no answer in {language!r}")
-        plan["steps"].append({"tool": "final_answer", "args": {"text": source.answer[language].strip()}})
+    text = _answer(source, plan["steps"], language)
+    if text is not None:
+        plan["steps"].append({"tool": "final_answer", "args": {"text": text}})
     used: dict[str, SlotRule] = {}
     for where, text in strings(plan):
         # A dollar before a slot, or a bracket behind one, could join with the user's text to a reference.
@@ -222,6 +214,23 @@ def _open_plan(source: Source, rules: Mapping[str, SlotRule], language: str) -> 
                 raise TemplateFault(source.id, f"slot {name!r} is not declared")
             used[name] = rules[name]
     return OpenPlan(plan, used)
+
+
+def _answer(source: Source, steps: list[dict[str, Any]], language: str) -> str | None:
+    """The answer's text in `language`; the title is put into the step that shows it."""
+    if source.title:
+        if language not in source.title or language not in source.none:
+            raise TemplateFault(source.id, f"no answer in {language!r}")
+        for number, step in enumerate(steps, 1):
+            if step["args"].get("title") == _TITLE:
+                step["args"]["title"] = source.title[language]
+                return f"${{step{number}.text ?? {json.dumps(source.none[language], ensure_ascii=False)}}}"
+        raise TemplateFault(source.id, f"no step shows {_TITLE}")
+    if not source.answer:
+        return None
+    if language not in source.answer:
+        raise TemplateFault(source.id, f"no answer in {language!r}")
+    return source.answer[language].strip()
 
 
 def strings(data: Any, where: str = "") -> Iterator[tuple[str, str]]:
@@ -247,15 +256,17 @@ def scalars(data: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def bind(template: Template, language: str, names: Sequence[str], slots: Sequence[Slot]) -> Bound | Refusal:
-    """The plan with every slot bound: `names` and `slots` in the order of the form."""
-    given = dict(zip(names, slots, strict=True))
+    """The plan with every slot bound: `names` and `slots` in the order of the form, flags among the names."""
+    given = dict(zip((name for name in names if not name.startswith("+")), slots, strict=True))
+    flags = frozenset(name[1:] for name in names if name.startswith("+"))
     opened = template.plan(language)
     for name, slot in given.items():
         refusal = _refuse(name, template.rule(name), slot)
         if refusal is not None:
             return refusal
-    values = {name: given[name].value if name in given else rule.default for name, rule in opened.slots.items()}
-    binder = _Binder(opened.slots, given, language)
+    saying = Saying(opened.slots, given, flags, language)
+    values = {name: saying.value(name) for name in opened.slots}
+    binder = _Binder(saying)
     plan = binder.fill(opened.data, "")
     origins = {where: binder.origins.get(where, "author") for where, _ in scalars(plan) if "/args/" in where}
     return Bound(plan, origins, values)
@@ -263,11 +274,13 @@ def bind(template: Template, language: str, names: Sequence[str], slots: Sequenc
 
 def _refuse(name: str, rule: SlotRule, slot: Slot) -> Refusal | None:
     if slot.kind not in rule.kinds:
-        return Refusal(name, f"{slot.text!r}: {slot.kind} ≠ {'|'.join(rule.kinds)}")
+        return Refusal(name, f"{slot.text}: {slot.kind} ≠ {'|'.join(rule.kinds)}")
     if rule.min is not None and slot.value < rule.min:
-        return Refusal(name, f"{slot.text!r} < {rule.min}")
+        return Refusal(name, f"{slot.text} < {rule.min}")
     if rule.max is not None and slot.value > rule.max:
-        return Refusal(name, f"{slot.text!r} > {rule.max}")
+        return Refusal(name, f"{slot.text} > {rule.max}")
+    if rule.formats and not rule.format_of(slot.value):
+        return Refusal(name, f"{slot.text} ≠ {', '.join(filter(None, rule.formats))}")
     return None
 
 
@@ -279,10 +292,8 @@ def escape(text: str) -> str:
 class _Binder:
     """Walks a plan once; keeps the pointers that hold a value of the user."""
 
-    def __init__(self, rules: Mapping[str, SlotRule], given: Mapping[str, Slot], language: str) -> None:
-        self.rules = rules
-        self.given = given
-        self.language = language
+    def __init__(self, saying: Saying) -> None:
+        self.saying = saying
         self.origins: dict[str, str] = {}
 
     def fill(self, data: Any, where: str) -> Any:
@@ -295,29 +306,31 @@ class _Binder:
         return data
 
     def _text(self, text: str, where: str) -> Any:
-        if any(name in self.given for name, _ in _SLOT.findall(text)):
+        saying = self.saying
+        if any(saying.is_given(name) for name, _ in _SLOT.findall(text)):
             self.origins[where] = "user"
         whole = _SLOT.fullmatch(text)
         if whole is not None:
-            value = self._value(whole[1], whole[2])
-            return value if self._is_period(whole[1]) or not isinstance(value, str) else escape(value)
-        return _SLOT.sub(lambda found: self._inside(found[1], found[2]), text)
+            value = saying.part(whole[1], whole[2])
+            return value if saying.is_period(whole[1]) or not isinstance(value, str) else escape(value)
+        # Inside a fallback stands a JSON string, in which a dollar is a dollar.
+        pieces: list[str] = []
+        at = 0
+        for found in _FALLBACK.finditer(text):
+            pieces.append(_SLOT.sub(self._inside, text[at : found.start()]))
+            pieces.append(_SLOT.sub(self._in_json, found[0]))
+            at = found.end()
+        return "".join((*pieces, _SLOT.sub(self._inside, text[at:])))
 
-    def _inside(self, name: str, part: str | None) -> str:
-        value = self._value(name, part)
-        if part in {"start", "end"} and self._is_period(name):
+    def _inside(self, found: re.Match[str]) -> str:
+        value = self.saying.part(found[1], found[2])
+        if found[2] in {"start", "end"} and self.saying.is_period(found[1]):
             return str(value)
-        return escape(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+        return escape(_spelled(value))
 
-    def _is_period(self, name: str) -> bool:
-        return name in self.given and self.given[name].kind == "period"
+    def _in_json(self, found: re.Match[str]) -> str:
+        return json.dumps(_spelled(self.saying.part(found[1], found[2])), ensure_ascii=False)[1:-1]
 
-    def _value(self, name: str, part: str | None) -> Any:
-        slot, rule = self.given.get(name), self.rules[name]
-        if part == "text":
-            return slot.text if slot is not None else rule.text.get(self.language, rule.default)
-        if slot is None:
-            return rule.default
-        if slot.kind == "period":
-            return f"${{RUNTIME:{slot.value}{'.' + part if part else ''}}}"
-        return slot.value
+
+def _spelled(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

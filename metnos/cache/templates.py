@@ -12,16 +12,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cache
 
 import msgspec
 
-from metnos.cache.model import Example, Match, Miss
+from metnos.cache.model import Example, Match, Miss, MissReason
 from metnos.cache.template import Refusal, Template, TemplateFault, bind, lines, read_payload
 from metnos.cache.wordings import Automaton, shared_form
 from metnos.request.lexicon import lexicon_for
 from metnos.request.model import Request
+from metnos.request.tokens import fold
 from metnos.request.understand import understand
+
+_UNDONE: dict[str, MissReason] = {
+    "delete": "no-delete",
+    "move": "no-move",
+    "rename": "no-rename",
+    "copy": "no-copy",
+    "append": "no-append",
+    "send": "no-send",
+    "run": "no-run",
+}
+"""Family verb of a request intent → why it is not served."""
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -88,7 +99,7 @@ class TemplateLibrary:
             return Miss(reason="empty-request")
         unknown = [request.text[s.start : s.end] for s in request.spans if s.reason == "unknown"]
         if unknown:
-            return Miss(reason="unknown-words", detail=", ".join(unknown))
+            return _undone(request) or Miss(reason="unknown-words", detail=", ".join(unknown))
         form = request.normal_form.split(" ")
         found = [
             (entry, names)
@@ -96,9 +107,9 @@ class TemplateLibrary:
             for names in automaton.names(form)
         ]
         if len(found) != 1:
-            return self._miss(request, form, [entry for entry, _ in found])
+            return self._miss(request, [entry for entry, _ in found])
         entry, names = found[0]
-        if len(names) != len(request.slots):
+        if sum(not name.startswith("+") for name in names) != len(request.slots):
             return Miss(reason="unbound-slot", detail="a slot of the request is not in its form")
         try:
             bound = bind(entry.template, request.language, names, request.slots)
@@ -106,7 +117,7 @@ class TemplateLibrary:
             self.broken[entry.template.id] = str(fault)
             return Miss(reason="no-template", detail=str(fault))
         if isinstance(bound, Refusal):
-            return Miss(reason="unbound-slot", detail=f"{bound.slot}: {bound.detail}")
+            return Miss(reason="unbound-slot", detail=bound.detail)
         return Match(
             plan=bound.plan,
             entry=entry.reference,
@@ -134,17 +145,20 @@ class TemplateLibrary:
             self._first[language] = first
         return first
 
-    def _miss(self, request: Request, form: list[str], found: list[_Entry]) -> Miss:
+    def _miss(self, request: Request, found: list[_Entry]) -> Miss:
         if found:
             return Miss(reason="ambiguous", detail=", ".join(entry.template.id for entry in found))
         if not self._spoken(request.language):
             return Miss(reason="no-library", detail=f"no template in {request.language!r}")
         if request.negated:
-            return Miss(reason="negated", detail=request.normal_form)
-        quantifiers = _quantifiers(request.language)
-        if any(token in quantifiers for token in form):
-            return Miss(reason="quantified", detail=request.normal_form)
-        return Miss(reason="no-template", detail=request.normal_form)
+            return Miss(reason="negated", detail=_words(request, "negation"))
+        undone = _undone(request)
+        if undone is not None:
+            return undone
+        quantifiers = _words(request, "quantifier")
+        if quantifiers:
+            return Miss(reason="quantified", detail=quantifiers)
+        return Miss(reason="no-template", detail=" ".join(request.text.split()))
 
     def examples(self, word: str = "", language: str | None = None) -> list[Example]:
         """Sentences that are known to hit.
@@ -169,10 +183,26 @@ class TemplateLibrary:
         return found
 
 
-@cache
-def _quantifiers(language: str) -> frozenset[str]:
-    words = lexicon_for(language).words.values()
-    return frozenset(word.canonical for word in words if "quantifier" in word.roles)
+def _undone(request: Request) -> Miss | None:
+    """The miss of a request that asks for an action which no plan does."""
+    for intent in request.intents:
+        reason = _UNDONE.get(intent.verb)
+        if reason is not None and intent.effect != "read":
+            return Miss(reason=reason, detail=" ".join(request.text.split()))
+    return None
+
+
+def _words(request: Request, role: str) -> str:
+    """The words of the request that have this role, as they were written; "many" in "how many" only asks."""
+    words = lexicon_for(request.language).words
+    found: list[str] = []
+    asking = False
+    for text in (request.text[span.start : span.end] for span in request.spans if span.reason != "space"):
+        roles = getattr(words.get(fold(text)), "roles", frozenset[str]())
+        if role in roles and not (asking and role == "quantifier"):
+            found.append(text)
+        asking = "question" in roles
+    return ", ".join(found)
 
 
 def library_faults(library: TemplateLibrary) -> list[str]:

@@ -6,7 +6,9 @@ template each `{kind}` of the form binds. Two ways to bind one form are a fault,
 
     show [me] (the|all the) {count:integer} largest files <where>
 
-`[…]` may be left out, `(…|…)` is one of, `{name:kind}` is a slot, `<name>` is a part of `parts.toml`.
+`[…]` may be left out, `(…|…)` is one of, `{name:kind}` is a slot, `<name>` is a part of `parts.toml`, and `{name+}`
+is a flag: it stands for no word, and says that this way through the sentence was taken (`[including hidden files
+{hidden+}]`). Among the names that a form binds, a flag is written `+name`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import msgspec
 from metnos.request.lexicon import lexicon_for
 from metnos.request.tokens import tokenise
 
-_MARK = re.compile(r"[\[\]()|]|<[a-z_]+>|\{[a-z_]+:[a-z]+\}|[^\[\]()|<>{}\s]+|[<>{}]")
+_MARK = re.compile(r"[\[\]()|]|<[a-z_]+>|\{[a-z_]+:[a-z]+\}|\{[a-z_]+\+\}|[^\[\]()|<>{}\s]+|[<>{}]")
 MAX_STATES = 20_000
 
 
@@ -42,13 +44,19 @@ class SlotPart(msgspec.Struct, frozen=True):
     kind: str
 
 
+class Flag(msgspec.Struct, frozen=True):
+    """`{name+}`."""
+
+    name: str
+
+
 class Choice(msgspec.Struct, frozen=True):
     """One of several; an optional part is a choice with an empty sequence."""
 
     options: tuple[Sequence_, ...]
 
 
-Node: TypeAlias = Words | SlotPart | Choice
+Node: TypeAlias = Words | SlotPart | Flag | Choice
 Sequence_: TypeAlias = "tuple[Node, ...]"
 
 
@@ -99,6 +107,8 @@ class _Parser:
             return (Choice(((), *self._choice("]"))),)
         if mark == "(":
             return (Choice(self._choice(")")),)
+        if mark[0] == "{" and mark.endswith("+}"):
+            return (Flag(mark[1:-2]),)
         if mark[0] == "{" and len(mark) > 1:
             name, _, kind = mark[1:-1].partition(":")
             return (SlotPart(name, kind),)
@@ -133,7 +143,7 @@ def canonical_words(text: str, language: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-_Edge: TypeAlias = tuple[str, int, str]  # token ("" moves without one), target, slot name or ""
+_Edge: TypeAlias = tuple[str, int, str]  # token ("" moves without one), target, name of the slot or flag, or ""
 _Config: TypeAlias = tuple[int, tuple[str, ...]]  # node, names bound on the way
 State: TypeAlias = frozenset[_Config]
 
@@ -217,6 +227,10 @@ class Automaton:
             for option in node.options:
                 self._add(option, start, end)
             return end
+        if isinstance(node, Flag):
+            end = self._node()
+            self._edges[start].append(("", end, f"+{node.name}"))
+            return end
         if isinstance(node, SlotPart):
             end = self._node()
             self._edges[start].append((f"{{{node.kind}}}", end, node.name))
@@ -231,10 +245,11 @@ class Automaton:
         todo = list(configs)
         while todo:
             node, names = todo.pop()
-            for token, target, _ in self._edges[node]:
-                if not token and (target, names) not in configs:
-                    configs.add((target, names))
-                    todo.append((target, names))
+            for token, target, name in self._edges[node]:
+                config = (target, (*names, name) if name else names)
+                if not token and config not in configs:
+                    configs.add(config)
+                    todo.append(config)
         return frozenset(configs)
 
 
@@ -267,5 +282,5 @@ def _walk(tree: Sequence_, value: Callable[[SlotPart], str], choose: Callable[[i
             yield node.text
         elif isinstance(node, SlotPart):
             yield value(node)
-        else:
+        elif isinstance(node, Choice):
             yield from _walk(node.options[choose(len(node.options))], value, choose)

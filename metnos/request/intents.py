@@ -23,6 +23,7 @@ _OBJECT_OF = {
     "sort": "entries",
     "filter": "entries",
 }
+_SLOTS_OF_FILES = frozenset(("{glob}", "{path}"))
 _MARKS = frozenset((",", ";", ":"))
 _REACH = 3  # A negation reaches this many tokens to the right ("do not ever delete").
 _BEFORE_A_VERB = frozenset(("modal", "pronoun", "negation", "separator"))
@@ -109,12 +110,19 @@ def _clause(elements: Sequence[Element]) -> Clause:
         )
     )
     intents = [_intent(elements, index, modifiers) for index in asked]
-    if not verbs and any(e.word is not None and e.word.object for e in elements):
+    if not verbs and any(_is_noun(element) for element in elements):
         # "the five largest files": nothing but a noun is asked to be found.
         intents.append(RequestIntent(verb="find", object=_object(elements, 0) or "files", modifiers=modifiers))
     if "table" in modifiers:
         intents.append(RequestIntent(verb="render", object="table", modifiers=modifiers))
     return Clause(start=elements[0].start, end=elements[-1].end, intents=tuple(dict.fromkeys(intents)))
+
+
+def _is_noun(element: Element) -> bool:
+    """A noun of the vocabulary, a file by its name, or files by their type ("newest pdf")."""
+    if element.word is not None:
+        return bool(element.word.object)
+    return not _SLOTS_OF_FILES.isdisjoint(element.form.split(" "))
 
 
 def _intent(elements: Sequence[Element], at: int, modifiers: tuple[str, ...]) -> RequestIntent:

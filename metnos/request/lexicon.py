@@ -74,6 +74,16 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     name_before: frozenset[str]
     """Nouns that a name may stand before ("the src folder")."""
     plural_marks: frozenset[str]
+    never_names: frozenset[str]
+    """Words that name no folder, wherever they stand ("in total", "in the parent folder")."""
+    text_marks: frozenset[str]
+    """Verbs after which one bare word is the text looked for ("files that contain TODO")."""
+    type_after: frozenset[str]
+    type_before: frozenset[str]
+    """Right behind or in front of these a bare type word says "the file of this type" ("newest pdf")."""
+    singular_form: str
+    plural_form: str
+    """How a type word that needs no noun reads with its noun; `{}` is the slot."""
     towards: frozenset[str]
     """Prepositions before a destination ("to", "into")."""
     inside: frozenset[str]
@@ -86,6 +96,10 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     closings: tuple[Phrase, ...]
     periods: Mapping[str, tuple[Phrase, ...]]
     """First word → phrases, longest first."""
+    spans: tuple[Phrase, ...]
+    """Words before a number of days: together they are a period up to now."""
+    days: Mapping[str, int]
+    """Units of such a period, in days."""
     triggers: frozenset[str]
     """Words at which a slot may begin; slot rules run nowhere else."""
     known: frozenset[str]
@@ -212,9 +226,10 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
     periods: dict[str, list[Phrase]] = {}
     for phrase in _phrases(phrases["period"]):
         periods.setdefault(phrase.words[0], []).append(phrase)
+    spans, days = _phrases(phrases["span"]), {word: int(value) for word, value in _pairs(phrases["days"])}
     openings, closings = _phrases(phrases["opening"]), _phrases(phrases["closing"])
     known = {word for phrase in (*openings, *closings) for word in phrase.words}
-    known.update(words, numbers, units, types, plural, periods)
+    known.update(words, numbers, units, types, plural, periods, days)
     return Lexicon(
         language=language,
         order=data["order"],
@@ -229,6 +244,12 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         name_marks=frozenset(slots["name_marks"].split()),
         name_before=frozenset(slots["name_before"].split()),
         plural_marks=frozenset(slots["plural_marks"].split()),
+        never_names=frozenset(fold(word) for word in f"{slots['never_names']} {common['never_names']}".split()),
+        text_marks=frozenset(slots["text_marks"].split()),
+        type_after=frozenset(slots["type_after"].split()),
+        type_before=frozenset(slots["type_before"].split()),
+        singular_form=slots["singular_form"],
+        plural_form=slots["plural_form"],
         towards=frozenset(marks["towards"].split()),
         inside=frozenset(marks["inside"].split()),
         means=frozenset(marks["means"].split()),
@@ -236,7 +257,9 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         openings=tuple(openings),
         closings=tuple(closings),
         periods={first: tuple(found) for first, found in periods.items()},
-        triggers=frozenset({*numbers, *types, *plural, *periods}),
+        spans=tuple(spans),
+        days=days,
+        triggers=frozenset({*numbers, *types, *plural, *periods, *(phrase.words[0] for phrase in spans)}),
         known=frozenset(known),
     )
 

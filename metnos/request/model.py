@@ -28,7 +28,7 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     text: str
     value: Any
-    """The value the slot's own rule gives: "1 MB" → 1000000, "PDFs" → "*.pdf", "five" → 5; a period → its RUNTIME key."""
+    """The value the slot's own rule gives: "1 MB" → 1000000, "PDFs" → "*.pdf", "five" → 5; a period → its RUNTIME key (or two, `day-7..day`)."""
 
 
 class RequestIntent(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,12 +6,13 @@ or not at all. Rules run only where a trigger stands.
 
 | kind | rule |
 |---|---|
-| `path` | a token of kind `path`; `.` after a preposition; a well-known name (`README`); a name or quoted text after "file", "folder"; a name after a preposition of place, or before "folder" |
-| `glob` | a token of kind `glob`; a type word or extension beside "file(s)" or after "extension"; a plural type ("PDFs") |
+| `path` | a token of kind `path`; `.` after a preposition; a well-known name (`README`); a name or quoted text after "file", "folder"; a name or quoted text after a preposition of place, or before "folder"; never a word that is declared to name no folder |
+| `glob` | a token of kind `glob`; a type word or extension beside "file(s)" or after "extension"; a plural type ("PDFs"), or a type after a superlative ("newest pdf"): these two read as if their noun stood there |
 | `integer`, `number` | digits or a number word; a lone group of three digits that two languages read differently is no number |
 | `size` | a number and a unit, whole bytes only |
-| `date`, `period` | an ISO date; a declared phrase ("last week") with its RUNTIME key |
-| `quoted`, `url`, `address` | as tokenised |
+| `date`, `period` | an ISO date; a declared phrase ("last week") with its RUNTIME key; "in the last 7 days" with two keys, `day-7..day` |
+| `quoted` | as tokenised; one bare word after "containing" |
+| `url`, `address` | as tokenised |
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from metnos.request.lexicon import Lexicon, Word
+from metnos.request.lexicon import Lexicon, Phrase, Word
 from metnos.request.model import SlotKind
 from metnos.request.tokens import Token
 
 LARGEST = 2**53 - 1
+_MOST_DAYS = 3660  # what `RUNTIME:day-N` reaches
 _NAMING = frozenset(("object", "content", "verb"))
 _NOUNS = frozenset(("object", "verb", "article"))
 _AFTER = frozenset(("preposition", "place"))
@@ -36,6 +38,8 @@ class Found(NamedTuple):
     kind: SlotKind
     value: Any
     length: int = 1
+    form: str = ""
+    """How the slot reads in the normal form where it is more than `{kind}`."""
 
 
 class Sight(NamedTuple):
@@ -132,7 +136,9 @@ def _extension(sight: Sight, at: int) -> Found | None:
 
 def _quoted(sight: Sight, at: int) -> Found | None:
     inner = sight.raw(at)[1:-1]
-    if sight.key(at - 1) in sight.lexicon.name_marks and inner and inner.isprintable():
+    before, lexicon = sight.word(at - 1), sight.lexicon
+    placed = (before is not None and "place" in before.roles) or sight.key(at + 1) in lexicon.name_before
+    if (placed or sight.key(at - 1) in lexicon.name_marks) and inner and inner.isprintable():
         return Found("path", inner)
     return Found("quoted", inner)
 
@@ -145,19 +151,55 @@ def _as_written(kind: SlotKind) -> Callable[[Sight, int], Found | None]:
 
 
 def _trigger(sight: Sight, at: int) -> Found | None:
-    """A number word, a period or a type word."""
+    """A period, a number word or a type word."""
     lexicon, key = sight.lexicon, sight.tokens[at].key
-    if key in lexicon.periods:
-        for phrase in lexicon.periods[key]:
-            if all(sight.key(at + i) == word for i, word in enumerate(phrase.words)):
-                return Found("period", phrase.value, len(phrase.words))
-    if key in lexicon.numbers:
+    found = _period(sight, at)
+    if found is None and key in lexicon.numbers:
         return _count(sight, at, str(lexicon.numbers[key]), "")
-    if key in lexicon.types and (_beside_files(sight, at) or sight.key(at - 1) in lexicon.plural_marks):
-        return Found("glob", lexicon.types[key])
-    if key in lexicon.plural_types:
+    return found or _type(sight, at)
+
+
+def _period(sight: Sight, at: int) -> Found | None:
+    lexicon = sight.lexicon
+    for phrase in lexicon.periods.get(sight.tokens[at].key, ()):
+        if _says(sight, at, phrase):
+            return Found("period", phrase.value, len(phrase.words))
+    for phrase in lexicon.spans:
+        behind = at + len(phrase.words)
+        unit = lexicon.days.get(sight.key(behind + 1), 0)
+        number = _bare_number(sight, behind) if unit and _says(sight, at, phrase) else 0
+        if 0 < number * unit <= _MOST_DAYS:
+            return Found("period", f"day-{number * unit}..day", len(phrase.words) + 2)
+    return None
+
+
+def _says(sight: Sight, at: int, phrase: Phrase) -> bool:
+    return all(sight.key(at + i) == word for i, word in enumerate(phrase.words))
+
+
+def _bare_number(sight: Sight, at: int) -> int:
+    """A small whole number in digits or as a word, 0 if there is none."""
+    token = sight.tokens[at]
+    if token.kind == "number":
+        return int(token.key) if token.key.isdecimal() and len(token.key) <= 4 else 0
+    return sight.lexicon.numbers.get(sight.key(at), 0)
+
+
+def _type(sight: Sight, at: int) -> Found | None:
+    lexicon, key = sight.lexicon, sight.tokens[at].key
+    glob = lexicon.types.get(key)
+    if glob is not None:
+        if _beside_files(sight, at):
+            return Found("glob", glob)
+        if sight.key(at - 1) in lexicon.plural_marks:
+            return Found("glob", glob, form=lexicon.plural_form)
+        if sight.key(at - 1) in lexicon.type_after or sight.key(at + 1) in lexicon.type_before:
+            return Found("glob", glob, form=lexicon.singular_form)
+    elif key in lexicon.plural_types:
         if _names_a_place(sight, at):
             return Found("path", sight.raw(at))  # "in docs" is a folder, "the docs in x" are files
+        if not _beside_files(sight, at):
+            return Found("glob", lexicon.plural_types[key], form=lexicon.plural_form)
         return Found("glob", lexicon.plural_types[key])
     return None
 
@@ -171,6 +213,11 @@ def _names_a_place(sight: Sight, at: int) -> bool:
 def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
     """A file or folder by its bare name: an unknown word, or a noun written like a name ("Documents")."""
     raw = sight.raw(at)
+    if sight.key(at) in sight.lexicon.never_names:
+        return None
+    bare = word is None or raw in sight.lexicon.names or (len(raw) > 1 and raw.isupper())
+    if bare and sight.key(at - 1) in sight.lexicon.text_marks and _closes(sight, at + 1):
+        return Found("quoted", raw)
     if raw in sight.lexicon.names:
         return Found("path", raw)
     if word is not None and not (word.roles <= _NAMING and raw[0].isupper() and raw[1:].islower()):
@@ -180,7 +227,8 @@ def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
     lexicon = sight.lexicon
     if sight.key(at - 1) in lexicon.name_marks or sight.key(at + 1) in lexicon.name_before:
         return Found("path", raw)
-    return Found("path", raw) if _names_a_place(sight, at) else None
+    measure = sight.key(at) in lexicon.units or sight.key(at) in lexicon.types
+    return Found("path", raw) if _names_a_place(sight, at) and not measure else None
 
 
 def _closes(sight: Sight, at: int) -> bool:

@@ -104,6 +104,7 @@ def _explain(sight: Sight, first: int, last: int) -> tuple[list[Element], list[S
             count = found.length
             end = tokens[at + count - 1].end
             form, reason, word = f"{{{found.kind}}}", f"slot({found.kind})", None
+            form = found.form.replace("{}", form) if found.form else form
             slots.append(
                 Slot(kind=found.kind, start=token.start, end=end, text=sight.text[token.start : end], value=found.value)
             )

@@ -16,6 +16,8 @@ from metnos.cache.wordings import SlotPart, parse_wording, sentences
 from metnos.checks.guards import guard
 from metnos.checks.model import CheckContext
 from metnos.checks.validator import Validator
+from metnos.plan.references import Reference
+from metnos.plan.spelling import parse_string
 from metnos.request.understand import understand
 from metnos.sdk import EFFECT_CLASSES
 
@@ -41,8 +43,8 @@ VALUES: dict[str, dict[str, list[tuple[str, Any]]]] = {
 }
 
 
-def test_at_least_twenty_in_both_languages(library: TemplateLibrary) -> None:
-    assert len(library.ids) >= 20
+def test_at_least_forty_five_in_both_languages(library: TemplateLibrary) -> None:
+    assert len(library.ids) >= 45
     for template in library.templates:
         assert set(template.source.wordings) == set(template.source.examples) == {"en", "it"}
         for text in template.source.wordings.values():
@@ -107,8 +109,40 @@ def test_every_example_passes_the_guards(library: TemplateLibrary, validator: Va
 
 def test_bytes_are_shown_with_their_unit(library: TemplateLibrary) -> None:
     for template in library.templates:
-        for language, answer in template.source.answer.items():
-            if "size" in template.source.plan and re.search(
-                r"\.(sum|mean|size|bytes)\b|columns", answer + template.source.plan
-            ):
-                assert ("byte" if language == "it" else "bytes") in answer, template.id
+        source = template.source
+        for language, answer in (source.answer or source.title).items():
+            if re.search(r"\.(sum|mean|size|bytes)\b|\"size\"", answer + source.plan):
+                assert ("byte" if language == "it" else "bytes") in answer or "{step1.count}" in answer, template.id
+
+
+def test_what_narrows_an_answer_is_said_in_it(library: TemplateLibrary) -> None:
+    """Type, period, bounds of size, and hidden files: in the answer, also where there is nothing to show."""
+    for template in library.templates:
+        source = template.source
+        used = (
+            set(re.findall(r"\$\{SLOT:([a-z_]+)", source.plan))
+            - {"count", "file", "table_file"}
+            - ({"text"} if template.id.endswith("-text") else set())
+        )
+        for said in (source.answer, source.title, source.none):
+            for language, text in said.items():
+                missing = {name for name in used if f"${{SLOT:{name}" not in text} - (
+                    {"order"} if said is source.none else set()
+                )
+                assert not missing, (template.id, language, missing)
+
+
+def test_the_same_answer_says_that_nothing_was_found(library: TemplateLibrary) -> None:
+    for text, none in (
+        ("largest pdf file in ./code", "No pdf files under ./code, hidden ones left out."),
+        ("the newest *.c file in ./code, including hidden ones", "No c files under ./code, hidden ones included."),
+        ('i file pdf modificati ieri in "x ${y"', 'Nessun file pdf modificato ieri sotto "x ${y", esclusi i nascosti.'),
+        ("list a?.py in ./code", "No a?.py files under ./code, hidden ones left out."),
+        ("pdf files over 4096 bytes", "No pdf files larger than 4096 bytes under this folder, hidden ones left out."),
+        ("files over 1MB", "No files larger than 1MB (1000000 bytes) under this folder, hidden ones left out."),
+    ):
+        found = library.match(understand(text))
+        assert isinstance(found, Match), text
+        (reference,) = parse_string(found.plan["steps"][-1]["args"]["text"])
+        assert isinstance(reference, Reference)
+        assert reference.fallback == none

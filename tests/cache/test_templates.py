@@ -11,22 +11,39 @@ import pytest
 from metnos.cache.model import MISS_REASONS, Match, Miss, MissReason
 from metnos.cache.templates import TemplateLibrary, library_faults
 from metnos.request.understand import understand
+from metnos.text import message
 
 MISSES = [
     ("", "empty-request", ""),
     ("please", "empty-request", ""),
     ("list the flurbed files", "unknown-words", "flurbed"),
-    ("do not list the files", "negated", "do not list the files"),
-    ("list some files", "quantified", "list some files"),
-    ("the 0 largest files", "unbound-slot", "count: '0' < 1"),
-    ("largest", "no-template", "largest"),
-    ("delete the files", "no-template", "delete the files"),
+    ("Do NOT list the files in a/b", "negated", "NOT"),
+    ("don't list the files", "negated", "don't"),
+    ("list some files in a/b", "quantified", "some"),
+    ("the 0 largest files", "unbound-slot", "0 < 1"),
+    ("save the list of all files to list.xlsx", "unbound-slot", "list.xlsx ≠ .md, .markdown, .txt, .csv"),
+    ("largest  in a/b", "no-template", "largest in a/b"),
+    ("delete the flurbed files over 5 MB", "no-delete", "delete the flurbed files over 5 MB"),
+    ("move everything to the folder x", "no-move", "move everything to the folder x"),
+    ("rename a.txt to b.txt", "no-rename", "rename a.txt to b.txt"),
+    ("duplicate a.txt as b.txt", "no-copy", "duplicate a.txt as b.txt"),
+    ('append "x" to a.txt', "no-append", 'append "x" to a.txt'),
+    ("send a.txt to a@b.it", "no-send", "send a.txt to a@b.it"),
+    ("run the script a.sh", "no-run", "run the script a.sh"),
 ]
 
 
 @pytest.mark.parametrize(("text", "reason", "detail"), MISSES)
 def test_misses(library: TemplateLibrary, text: str, reason: MissReason, detail: str) -> None:
-    assert library.match(understand(text, "en")) == Miss(reason=reason, detail=detail)
+    found = library.match(understand(text, "en"))
+    assert found == Miss(reason=reason, detail=detail)
+    for language in ("en", "it"):
+        assert "{" not in message(f"miss.{reason}", language, detail=detail)
+
+
+def test_an_action_that_is_negated_is_not_what_was_asked_for(library: TemplateLibrary) -> None:
+    assert library.match(understand("do not delete a.txt")) == Miss(reason="negated", detail="not")
+    assert library.match(understand("non cancellare i file")) == Miss(reason="negated", detail="non")
 
 
 def test_reasons_are_a_closed_list(payloads: dict[str, bytes]) -> None:

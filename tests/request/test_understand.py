@@ -94,6 +94,22 @@ SLOTS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("en", 'write "Hello, World" to a.txt', [("quoted", "Hello, World"), ("path", "a.txt")]),
     ("en", "read http://x.y/z and mail a@b.it", [("url", "http://x.y/z"), ("address", "a@b.it")]),
     ("en", "show csv", []),
+    ("en", 'the largest file in "My Docs"', [("path", "My Docs")]),
+    ("en", 'files in the "My Docs" folder', [("path", "My Docs")]),
+    ("it", 'i file più piccoli nella "Mia Cartella"', [("path", "Mia Cartella")]),
+    ("en", "newest pdf", [("glob", "*.pdf")]),
+    ("en", "how many pdf", [("glob", "*.pdf")]),
+    ("it", "il pdf più grande", [("glob", "*.pdf")]),
+    ("en", "which files contain TODO", [("quoted", "TODO")]),
+    ("en", "files containing flurb in src", [("quoted", "flurb"), ("path", "src")]),
+    ("it", "quali file contengono TODO", [("quoted", "TODO")]),
+    ("it", "cosa contiene README", [("path", "README")]),
+    ("en", "files modified in the last 7 days", [("period", "day-7..day")]),
+    ("en", "files modified in the past two weeks", [("period", "day-14..day")]),
+    ("en", "files modified in the last week", [("period", "day-7..day")]),
+    ("it", "file modificati negli ultimi tre giorni", [("period", "day-3..day")]),
+    ("en", "the last 5 files", [("integer", 5)]),
+    ("en", "files in the pdf folder", [("path", "pdf")]),
 ]
 
 
@@ -119,6 +135,17 @@ UNSURE = [
     ("en", "files in spanish accents"),
     ("en", "the -5 largest files"),
     ("en", "files of 10k"),
+    ("en", "the size of the files in MB"),
+    ("en", "files in total in reverse"),
+    ("en", "files in the parent folder"),
+    ("en", "files in everything"),
+    ("en", "the files in Reverse"),
+    ("it", "il file più grande in assoluto"),
+    ("it", "i file nella cartella principale"),
+    ("it", "i file in dettaglio"),
+    ("it", "i file in uso"),
+    ("it", "i file in giro"),
+    ("it", "i file in gigabyte"),
 ]
 
 
@@ -134,6 +161,11 @@ EQUAL = [
     ("list all files", "could you please list all files, please?"),
     ("list all files", "ｌｉｓｔ all files, thanks"),
     ("find pdf files", "find *.txt files"),
+    ("find pdf files", "find pdfs"),
+    ("the largest pdf file", "the biggest pdf"),
+    ("i 5 file più grandi", "i 5 file piu' grandi"),
+    ("i 5 file più grandi", "i 5 file piu grandi"),
+    ("qual è il file", "qual e' il file"),
     ("what is the largest file", "What's the largest file?"),
     ("don't delete files", "do not delete files"),
     ("list files in the directory a/b", "list files in the folder c.d"),
@@ -215,6 +247,12 @@ INTENTS: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("non cancellare i file", []),
     ('scrivi "x" in a.txt, sovrascrivendolo', [("write", "files", "change")]),
     ('scrivi "x" in a.txt senza sovrascrivere', [("write", "files", "create")]),
+    ("newest pdf", [("find", "files", "read")]),
+    ("how big is a.txt", [("find", "files", "read")]),
+    (
+        "trova i csv, contali e scrivi il numero in n.txt",
+        [("find", "files", "read"), ("compute", "stats", "read"), ("write", "files", "create")],
+    ),
     ("hello", []),
 ]
 
