@@ -7,11 +7,11 @@ deeper, because the machine may not make them.
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
 import sys
 import time
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo

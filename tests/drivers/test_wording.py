@@ -45,6 +45,7 @@ def test_a_failure_in_words(error: Failure, args: dict[str, object] | None, engl
     assert failure_text(error, args, "it") == italian
 
 
+@settings(max_examples=50)
 @given(
     st.text(max_size=30), st.text(max_size=30), st.none() | st.dictionaries(st.text(max_size=5), st.text(max_size=9))
 )
