@@ -7,6 +7,10 @@ versioned: a change of shape raises `SDK_VERSION`, which is part of every execut
 
     def run(args, ctx: Context) -> Result:
         return Result.done({"text": args["text"].upper()})
+
+An effect that may not be repeated can bring a `probe(args, ctx)` (and `probe = true` in its manifest): after a crash
+it looks whether the effect of `ctx.operation` was made, and changes nothing. It returns the result that `run` would
+have given, or `"absent"`, or `"unknown"`.
 """
 
 from __future__ import annotations
@@ -256,3 +260,4 @@ class Context(Protocol):
 
 
 Run: TypeAlias = "Callable[[dict[str, Any], Context], Result]"
+Probe: TypeAlias = "Callable[[dict[str, Any], Context], Result | Literal['absent', 'unknown']]"
