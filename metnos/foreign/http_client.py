@@ -79,7 +79,7 @@ class HttpClient:
                 "crashed" if acts else "unavailable", "foreign-lost", message, retryable=not acts
             ) from fault
         except httpx2.InvalidURL as fault:
-            raise CallFault("arguments", "value-misfit", str(fault)) from fault
+            raise CallFault("denied", "address-refused", f"this is no URL: {fault}") from fault
         if status >= 300:
             raise _refusal(status, body)
         data = _data(headers.get("content-type", ""), body, self._most, acts=acts)
