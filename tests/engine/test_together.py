@@ -79,7 +79,7 @@ def test_loops_in_threads_and_workers_between_them(opens: Opens, folder: Path) -
     assert [result.outcome for result in results] == ["success"] * 8
     assert {result.answer.strip() for result in results} == {
         "alpha",
-        "Files (all) under this folder, hidden ones left out: 3.",
+        "Number of files under this folder, hidden ones left out: 3.",
     }
 
 
