@@ -129,6 +129,7 @@ CODES: dict[str, Code] = {
     "log-missing": Code("trust", "The turn was recorded and its log is gone", "Restore the database that belongs to the anchors."),
     "log-cut-off": Code("trust", "The end of the log is missing", "The turn cannot be resumed; restore the whole METNOS_HOME, or ask again."),
     "log-behind-anchor": Code("trust", "The log is older than its anchor", "Restore the database that belongs to the anchors; effects may have happened since."),
+    "anchor-missing": Code("trust", "The anchor of a turn that waits or had an effect is gone", "Restore anchors.log; without it nobody can tell an old log from a new one."),
     "anchor-mismatch": Code("trust", "The log is another one than was anchored", "Restore the database that belongs to the anchors; effects may have happened since."),
     "anchor-malformed": Code("trust", "The file of anchors is damaged", "Restore it from a copy that is not older than the database."),
     "head-missing": Code("trust", "The turn ended without a signed head", "The log cannot be trusted beyond its chain."),

@@ -7,7 +7,7 @@ database, so a turn that is being written looks ahead of its anchor and never be
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -17,13 +17,12 @@ from metnos.record.database import Database
 from metnos.record.faults import RecordFault
 from metnos.record.ledger import Consent
 from metnos.record.model import Anchor, Head, Record, TurnLog, TurnSummary, Verified
+from metnos.record.summary import REQUEST_CHARACTERS, summary_of
 
 if TYPE_CHECKING:
     from metnos.record.connection import Connection
 
-TURN = (
-    "SELECT version, status, fence, seq, head_status, head_seq, head_hash, signature, key FROM turn WHERE turn = ?"
-)
+TURN = "SELECT version, status, fence, seq, head_status, head_seq, head_hash, signature, key FROM turn WHERE turn = ?"
 RECORDS = "SELECT turn, seq, kind, at, body, prev, hash, commands FROM record WHERE turn = ? ORDER BY seq"
 OPERATIONS = "SELECT id, step, state, intent_seq, outcome_seq FROM operation WHERE turn = ?"
 APPROVALS = (
@@ -31,16 +30,18 @@ APPROVALS = (
     " FROM approval WHERE turn = ? ORDER BY asked_seq"
 )
 DIALOGS = "SELECT dialog FROM dialog WHERE turn = ? AND state = 'asked'"
-SUMMARIES = (
-    "SELECT turn, opened, status, outcome, mode, request, channel, conversation, owner, seq AS records, fence"
-    " FROM turn ORDER BY opened DESC, turn DESC LIMIT ?"
+_SUMMARY = (
+    "SELECT turn, opened, status, outcome, mode, request, channel, conversation, owner, seq AS records, fence FROM turn"
 )
+SUMMARIES = f"{_SUMMARY} ORDER BY opened DESC, turn DESC LIMIT ?"
+SUMMARY = f"{_SUMMARY} WHERE turn = ?"
 _ENDED_BY: dict[str, tuple[str, ...]] = {
     "done": ("step_finished", "effect_probed"),
     "failed": ("step_failed",),
     "stopped": ("step_stopped",),
     "absent": ("effect_probed",),
 }
+_OUTCOMES = ("step_finished", "step_failed", "step_stopped", "effect_probed")
 _ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "given": ("approval_given",),
     "used": ("approval_given",),
@@ -172,8 +173,15 @@ def load_log(database: Database, turn: str) -> tuple[TurnLog, LedgerRows]:
     if status != known.status:
         loader.defect("record-malformed", 0, f"the turn's status is {known.status!r}")
     return msgspec.structs.replace(
-        log, version=known.version, status=status, fence=known.fence, seq=known.seq, head=head, blobs=blobs,
-        key=database.key().public if head is not None else "", defects=tuple(loader.defects),
+        log,
+        version=known.version,
+        status=status,
+        fence=known.fence,
+        seq=known.seq,
+        head=head,
+        blobs=blobs,
+        key=database.key().public if head is not None else "",
+        defects=tuple(loader.defects),
     ), ledger
 
 
@@ -185,7 +193,11 @@ def _raise_missing(turn: str, anchor: Anchor | None, records: tuple[Record, ...]
 
 def _head(turn: str, row: _TurnRow) -> Head:
     found = {
-        "turn": turn, "seq": row.head_seq, "hash": row.head_hash, "signature": row.signature, "key": row.key,
+        "turn": turn,
+        "seq": row.head_seq,
+        "hash": row.head_hash,
+        "signature": row.signature,
+        "key": row.key,
         "status": row.head_status,
     }
     return msgspec.convert(found, Head)
@@ -207,6 +219,14 @@ def _load_blobs(folder: BlobFolder, records: tuple[Record, ...]) -> dict[str, by
 
 def check_ledger(log: TurnLog, rows: LedgerRows) -> Verified:
     """Whether the ledger's rows say what the records say. The log has been verified."""
+    for check in (_operations, _consents, _told_effects):
+        found = check(log, rows)
+        if not found.ok:
+            return found
+    return Verified(ok=True)
+
+
+def _operations(log: TurnLog, rows: LedgerRows) -> Verified:
     for operation in rows.operations:
         intent = _body(log, operation.intent_seq, ("step_started",))
         if intent.get("operation") != operation.id or intent.get("step") != operation.step:
@@ -216,12 +236,45 @@ def check_ledger(log: TurnLog, rows: LedgerRows) -> Verified:
             return _mismatch(operation.intent_seq, f"operation {operation.id} is {operation.state!r}")
         if kinds and _body(log, operation.outcome_seq or 0, kinds).get("step") != operation.step:
             return _mismatch(operation.intent_seq, f"operation {operation.id} is {operation.state} without an outcome")
+    # killed between the commit of an intent and its anchor, a turn has an intent and no anchor; with an outcome it had one
+    ended = [operation.intent_seq for operation in rows.operations if operation.state != "intent"]
+    if ended and log.anchor is None:
+        detail = "an effect was made, and the anchor of its intent is gone"
+        return Verified(ok=False, code="anchor-missing", seq=max(ended), detail=detail)
+    return Verified(ok=True)
+
+
+def _consents(log: TurnLog, rows: LedgerRows) -> Verified:
     for consent in rows.consents:
         kinds = _ANSWERED_BY.get(consent.state)
         if kinds is None and consent.state != "asked":
             return _mismatch(0, f"approval {consent.approval} is {consent.state!r}")
         if kinds and _body(log, consent.answered_seq, kinds).get("approval") != consent.approval:
             return _mismatch(consent.answered_seq, f"approval {consent.approval} is {consent.state} without an answer")
+    return Verified(ok=True)
+
+
+def _told_effects(log: TurnLog, rows: LedgerRows) -> Verified:
+    """An effect that a record reports was meant by an operation of the ledger."""
+    known = {operation.step for operation in rows.operations}
+    for record in log.records:
+        if record.kind not in _OUTCOMES:
+            continue
+        body = decode_tolerant(record.body)
+        told = body.get("effects")
+        effects: list[Any] = cast("list[Any]", told) if isinstance(told, list) else []
+        if any(effect.get("class") != "read" for effect in effects) and body.get("step") not in known:
+            return _mismatch(record.seq, f"the ledger lacks the operation that record {record.seq} is the outcome of")
+    return Verified(ok=True)
+
+
+def check_row(log: TurnLog, shown: TurnSummary) -> Verified:
+    """Whether the row that `metnos log` lists says what the records say."""
+    true = summary_of(log)
+    for name in ("opened", "outcome", "mode", "request", "channel", "conversation", "owner"):
+        listed, recorded = getattr(shown, name), getattr(true, name)
+        if listed != (recorded[:REQUEST_CHARACTERS] if name == "request" else recorded):
+            return _mismatch(1, f"the turn's row lists {name} {listed!r}, its records say {recorded!r}")
     return Verified(ok=True)
 
 
@@ -241,8 +294,21 @@ def load_summaries(database: Database, limit: int) -> tuple[TurnSummary, ...]:
     Raises:
         RecordFault: `record-store`.
     """
+    return _summaries(database, SUMMARIES, max(limit, 0))
+
+
+def load_summary(database: Database, turn: str) -> TurnSummary | None:
+    """The row of one turn; None if it cannot be read.
+
+    Raises:
+        RecordFault: `record-store`.
+    """
+    return next(iter(_summaries(database, SUMMARY, turn)), None)
+
+
+def _summaries(database: Database, query: str, value: int | str) -> tuple[TurnSummary, ...]:
     with database.lock:
-        rows = database.read("", lambda connection: connection.execute(SUMMARIES, (max(limit, 0),)).fetchall())
+        rows = database.read("", lambda connection: connection.execute(query, (value,)).fetchall())
     found: list[TurnSummary] = []
     for row in rows:
         try:

@@ -16,7 +16,7 @@ from metnos.record.claim import claim_turn
 from metnos.record.connection import StoreMode
 from metnos.record.database import Database
 from metnos.record.faults import RecordFault
-from metnos.record.loading import LedgerRows, check_ledger, load_log, load_summaries
+from metnos.record.loading import LedgerRows, check_ledger, check_row, load_log, load_summaries, load_summary
 from metnos.record.model import TurnLog, TurnSummary, Verified
 from metnos.record.recorder import Recorder, check_turn_id
 from metnos.record.verify import verify_log
@@ -60,7 +60,9 @@ class SqliteJournal:
             fence = log.fence + 1
             with self._database.lock:
                 self._database.commit(turn, [(RECLAIMED, (fence, turn, log.fence), "stale-fence")])
-            writer = SqliteWriter(self._database, Recorder(turn, log.records[-1].seq, log.records[-1].hash), fence, claim)
+            writer = SqliteWriter(
+                self._database, Recorder(turn, log.records[-1].seq, log.records[-1].hash), fence, claim
+            )
             writer.ledger.restore(
                 [(row.step, row.id) for row in ledger.operations if row.state in {"intent", "unknown"}],
                 [row.consent() for row in ledger.consents],
@@ -85,7 +87,9 @@ class SqliteJournal:
             log, ledger = load_log(self._database, turn)
         except RecordFault as fault:
             return Verified(ok=False, code=fault.code, seq=fault.seq, detail=fault.message)
-        return _verified(log, ledger)
+        found = _verified(log, ledger)
+        shown = load_summary(self._database, turn) if found.ok else None
+        return check_row(log, shown) if shown is not None else found
 
     def close(self) -> None:
         """Close every file; writers that are left are dead."""

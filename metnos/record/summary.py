@@ -8,6 +8,9 @@ from __future__ import annotations
 from metnos.record.codec import decode_tolerant
 from metnos.record.model import TurnLog, TurnSummary
 
+REQUEST_CHARACTERS = 500
+"""Of a request that the turn's row keeps for lists."""
+
 
 def summary_of(log: TurnLog) -> TurnSummary:
     """One line about a log, read tolerantly."""

@@ -4,7 +4,8 @@ Law: never raises on a bad log, never trusts a column that the chain does not co
 wins: what loading found; the chain, record by record; blobs; the end (row, head, anchor).
 
 What proves what: the chain, that nothing inside was altered or removed; the signed head, that the end is the end
-and nobody without the key rewrote the chain; the anchor, that the log on disk is not an older one.
+and nobody without the key rewrote the chain; the anchor, that the log on disk is not an older one. A turn that waits, or
+that meant an effect, has an anchor on disk, always: where it is gone, nobody can tell an old log from a new one.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def _head(log: TurnLog) -> Verified:
     if head is None:
         return _bad("head-missing", last.seq, f"the turn is {log.status} and has no signed head")
     if head.seq != last.seq or head.status != log.status:
-        return _bad("head-mismatch", head.seq + 1, f"the {head.status} head is at {head.seq}, the log ends at {last.seq}")
+        return _bad(
+            "head-mismatch", head.seq + 1, f"the {head.status} head is at {head.seq}, the log ends at {last.seq}"
+        )
     return _head_fits(log, head)
 
 
@@ -110,6 +113,8 @@ def _head_fits(log: TurnLog, head: Head) -> Verified:
 def _anchor(log: TurnLog) -> Verified:
     anchor = log.anchor
     if anchor is None:
+        if log.key and log.status == "suspended":
+            return _bad("anchor-missing", log.records[-1].seq, "the turn waits, and its anchor is gone")
         return OK
     at = _at(log, anchor.seq)
     if at is None or at.hash != anchor.hash:

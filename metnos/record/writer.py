@@ -15,6 +15,7 @@ from metnos.record.faults import RecordFault
 from metnos.record.ledger import Ledger, Statement
 from metnos.record.model import Anchor, FinishStatus, Head
 from metnos.record.recorder import Recorder
+from metnos.record.summary import REQUEST_CHARACTERS
 from metnos.turn.commands import AnyCommand
 from metnos.turn.facts import TurnClosed
 from metnos.turn.inputs import AnyInput, TurnOpened
@@ -32,7 +33,6 @@ FINISHED = (
 )
 RECLAIMED = "UPDATE turn SET fence = ? WHERE turn = ? AND fence = ?"
 """A claim alone changes nothing that is shown: a suspended turn stays suspended until something is appended."""
-REQUEST_CHARACTERS = 500
 """Of the request, kept in the turn's row for lists; the whole of it is in the record."""
 
 
@@ -89,12 +89,21 @@ class SqliteWriter:
             key = self._database.key()
             payload = chain.head_payload(self.turn, status, recorder.seq, recorder.hash)
             head = Head(
-                turn=self.turn, seq=recorder.seq, hash=recorder.hash, signature=key.sign(payload), key=key.public,
+                turn=self.turn,
+                seq=recorder.seq,
+                hash=recorder.hash,
+                signature=key.sign(payload),
+                key=key.public,
                 status=status,
             )
             values = (status, status, head.seq, head.hash, head.signature, head.key, self.turn, self.fence)
+            if status == "suspended":
+                # what waits must have an anchor: it stands before the row says that the turn waits
+                self._commit([])
+                self._anchor(sync=True)
             self._commit([(FINISHED, values, "stale-fence")], closing=True)
-            self._anchor(sync=False)
+            if status == "closed":
+                self._anchor(sync=False)
         finally:
             self.release()
         return head
@@ -110,7 +119,9 @@ class SqliteWriter:
         if self._dead or self._generation != self._database.generation:
             self.release()
             raise RecordFault(
-                "writer-unusable", f"turn {self.turn} can no longer be written by this writer", turn=self.turn,
+                "writer-unusable",
+                f"turn {self.turn} can no longer be written by this writer",
+                turn=self.turn,
                 hint="resume the turn",
             )
 
@@ -135,8 +146,17 @@ class SqliteWriter:
         if opened is None:
             raise RecordFault("record-order", "nothing was appended", turn=self.turn)
         values = (
-            self.turn, chain.FORMAT, opened.at, opened.owner, opened.channel, opened.conversation, opened.mode,
-            (opened.request or "")[:REQUEST_CHARACTERS], self._outcome, self.fence, recorder.seq,
+            self.turn,
+            chain.FORMAT,
+            opened.at,
+            opened.owner,
+            opened.channel,
+            opened.conversation,
+            opened.mode,
+            (opened.request or "")[:REQUEST_CHARACTERS],
+            self._outcome,
+            self.fence,
+            recorder.seq,
         )
         return OPENED, values, "turn-exists"
 

@@ -355,14 +355,51 @@ def test_damaged_anchors_refuse_what_they_might_hide(written, journal, home):
     assert all(journal.verify(turn).ok for turn in written)
 
 
-def test_without_the_anchor_an_old_backup_would_pass(world, journal, home, effects, place):
-    """The checker checked: with the anchors gone too, nothing can tell."""
+def test_an_old_backup_is_refused_with_the_anchors_or_without_them(world, journal, home, effects, place):
+    """The checker checked: only with the anchors of that time, too, nothing can tell."""
     world.begin(journal, world.opened("t1", "create_a", "ask_b"), effects, consent=False)
     journal.close()
     shutil.copy(home / "metnos.db", place / "backup.db")
+    shutil.copy(home / "anchors.log", place / "anchors.log")
     world.resume(journal, "t1", effects)
     journal.close()
     shutil.copy(place / "backup.db", home / "metnos.db")
-    assert not journal.verify("t1").ok
-    (home / "anchors.log").unlink()
+    assert journal.verify("t1").code == "log-behind-anchor"
+    for content in (None, b""):
+        (home / "anchors.log").unlink(missing_ok=True)
+        if content is not None:
+            (home / "anchors.log").write_bytes(content)
+        assert journal.verify("t1").code == "anchor-missing"
+        with pytest.raises(RecordFault, match="anchor-missing"):
+            journal.resume("t1")
+        journal.close()
+    shutil.copy(place / "anchors.log", home / "anchors.log")
     assert journal.verify("t1").ok
+
+
+def test_an_effect_that_was_made_needs_the_anchor_of_its_intent(world, journal, home, effects):
+    world.begin(journal, world.opened("t1", "create_a", "read_b"), effects)
+    journal.close()
+    assert journal.verify("t1").ok
+    (home / "anchors.log").unlink()
+    assert journal.verify("t1").code == "anchor-missing"
+
+
+@pytest.mark.parametrize(
+    ("statement", "detail"),
+    [
+        ("UPDATE turn SET outcome = 'success', request = 'evil'", "request"),
+        ("UPDATE turn SET owner = 'eve'", "owner"),
+        ("DELETE FROM operation", "operation"),
+    ],
+)
+def test_rows_beside_the_chain_are_held_against_it(world, journal, home, effects, statement, detail):
+    world.begin(journal, world.opened("t1", "create_a"), effects)
+    assert journal.verify("t1").ok
+    journal.close()
+    connection = load_driver().connect(home / "metnos.db")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    found = journal.verify("t1")
+    assert (found.code, detail in found.detail) == ("ledger-mismatch", True), found

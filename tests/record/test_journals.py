@@ -336,7 +336,7 @@ def test_what_nobody_knows_is_unknown_until_it_is_probed(journal, writer):
         return rows(journal, "SELECT id, state FROM operation ORDER BY id")
 
     writer.append(started("1.1", "a"), Reaction())
-    writer.append(started("1.2", "b"), Reaction(), durable=True)
+    writer.append(started("1.2", "b"), Reaction(), durable=True, anchor=True)
     failure = Failure(cls="crashed", code="worker-died")
     writer.append(StepFailed(step="1.1", error=failure), Reaction((StepUnknown(step="1.1", operation="a"),)))
     writer.append(StepStopped(step="1.2"), Reaction(), durable=True)
