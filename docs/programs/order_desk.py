@@ -1,0 +1,61 @@
+"""Metnos as the planning backend of another program: its tools, its loop, its model. Run: python order_desk.py"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, TypedDict
+
+from metnos import Engine, executor
+
+ORDERS: dict[str, list[Order]] = {"Ada": [{"id": 17, "days_late": 9}], "Bob": [{"id": 21, "days_late": 2}]}
+
+
+class Order(TypedDict):
+    id: int
+    days_late: int
+
+
+class Orders(TypedDict):
+    entries: list[Order]
+
+
+class Letter(TypedDict):
+    text: str
+
+
+@executor(version="1.0.0", effect="read", resources=(), description="Lists the orders of a customer.")
+def list_orders(customer: str) -> Orders:
+    return {"entries": ORDERS[customer]}
+
+
+@executor(version="1.0.0", effect="read", resources=(), description="Writes a letter about late orders.")
+async def write_letter(customer: str, orders: list[Order]) -> Letter:
+    late = ", ".join(str(order["id"]) for order in orders if order["days_late"])
+    return {"text": f"Dear {customer}, we are sorry: order {late} is late."}
+
+
+def complete(prompt: str) -> str:
+    """Your model's client belongs here. This stand-in answers as a model would, with the text of a plan."""
+    name = prompt.rpartition(" ")[2]
+    read = {"tool": "list_orders", "args": {"customer": name}}
+    write = {"tool": "write_letter", "args": {"customer": name, "orders": "${step1.entries}"}}
+    return json.dumps({"steps": [read, write, {"tool": "final_answer", "args": {"text": "${step2.text}"}}]})
+
+
+async def propose(command: Any, candidates: tuple[Any, ...]) -> dict[str, Any]:
+    tools = "\n".join(f"{tool.name} {json.dumps(tool.args)}: {tool.descriptions['en']}" for tool in candidates)
+    return json.loads(await asyncio.to_thread(complete, f"{tools}\nWrite a plan in JSON for: {command.request}"))
+
+
+async def main() -> None:
+    async with Engine.open(
+        memory=True, shipped=False, executors=[list_orders, write_letter], proposer=propose
+    ) as engine:
+        wanted = [engine.run(f"a letter about the late orders of {name}") for name in ("Ada", "Bob")]
+        for result in await asyncio.gather(*wanted):
+            print(f"{result.outcome}: {result.answer}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
