@@ -52,8 +52,7 @@ async def main() -> None:
     async with Engine.open(
         memory=True, shipped=False, executors=[list_orders, write_letter], proposer=propose
     ) as engine:
-        wanted = [engine.run(f"a letter about the late orders of {name}") for name in ("Ada", "Bob")]
-        for result in await asyncio.gather(*wanted):
+        for result in await asyncio.gather(*(engine.run(f"a letter about the late orders of {who}") for who in ORDERS)):
             print(f"{result.outcome}: {result.answer}")
 
 
