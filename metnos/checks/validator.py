@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from metnos.checks.arguments import check, inside_text
 from metnos.checks.bound import Bound, bind
 from metnos.checks.canonical import canonical
+from metnos.checks.forged import forged_handles
 from metnos.checks.model import CheckContext, Checked, CheckedStep
 from metnos.checks.providers import providers_of
 from metnos.checks.scope import Scope, listed
@@ -68,6 +69,7 @@ class Validator:
         steps = self._steps(scope, read)
         _schemas(scope, read)
         text, data = _terminal(scope, read, parsed.diagnostics)
+        scope.faults += forged_handles(plan if isinstance(plan, dict) else to_json(read))
         if scope.faults:
             return Checked(plan=read, diagnostics=_in_order(scope.faults))
         accepted = canonical(read)

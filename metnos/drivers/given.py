@@ -12,6 +12,7 @@ from metnos.drivers.asked import as_json
 from metnos.execute.strict import NotJSON
 from metnos.plan.jsondata import JSONFault, loads_strict
 from metnos.turn.inputs import VirtualInput
+from metnos.values.sealed import has_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,6 +67,7 @@ def virtual_inputs(inputs: Mapping[str, JSON] | None) -> dict[str, VirtualInput]
 
     Raises:
         TypeError: A name is no text, or a value is no JSON value.
+        ValueError: A value holds a handle of a sealed secret: only a result of a turn may carry one.
     """
     found: dict[str, VirtualInput] = {}
     for name, value in (inputs or {}).items():
@@ -73,6 +75,8 @@ def virtual_inputs(inputs: Mapping[str, JSON] | None) -> dict[str, VirtualInput]
             raise TypeError(f"the name of an input is text, not {name!r}")
         try:
             data = as_json(value)
+            if has_handle(data):
+                raise ValueError(f"the input {name!r} names a sealed secret; only a result of the turn may carry one")
             found[as_json(name)] = VirtualInput(data=data, schema=_type_of(data))
         except (NotJSON, JSONFault) as fault:
             raise TypeError(
@@ -83,7 +87,14 @@ def virtual_inputs(inputs: Mapping[str, JSON] | None) -> dict[str, VirtualInput]
 
 def _type_of(data: Any) -> dict[str, Any]:
     """The JSON type of a value as a schema: it is known before step 1, so a wrong one is told before step 1."""
-    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    names: dict[type[Any], str] = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        list: "array",
+        dict: "object",
+    }
     return {"type": names.get(type(data), "null")}
 
 

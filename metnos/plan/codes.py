@@ -68,6 +68,7 @@ CODES: dict[str, Code] = {
     "missing-one-of": Code("model", "None of a group of arguments is given", "Give one of them."),
     "type-mismatch": Code("model", "The value is of a type that its place does not take", "Give a value of the type expected, or refer to another field."),
     "invalid-value": Code("model", "The value breaks a rule of the argument", "See what is expected."),
+    "sealed-literal": Code("model", "A plan names a sealed secret", "Refer to the step that read it; a handle cannot be written."),
     "literal-too-large": Code("model", "A literal is too large", "Hand it in as an input, or read it from a file."),
     "reference-unknown-step": Code("model", "There is no such step", "Refer to an earlier step of the plan."),
     "reference-forward": Code("model", "A step refers to itself or to a later one", "Move the step that is referred to before this one."),
