@@ -95,7 +95,7 @@ def _type_of(data: Any) -> dict[str, Any]:
         list: "array",
         dict: "object",
     }
-    return {"type": names.get(type(data), "null")}
+    return {"type": names.get(cast("type[Any]", type(data)), "null")}
 
 
 def inputs_wanted(body: Body) -> dict[str, str]:
