@@ -187,6 +187,10 @@ class Files(Protocol):
         """Where `path` is, absolute: as a receipt names it."""
         ...
 
+    def is_fresh(self, path: str) -> bool:
+        """Whether what is at `path` came there in this turn: so a step that was cut off knows its own work."""
+        ...
+
     def keep(self, path: str, *, unless: str, operation: str) -> FileChange | None:
         """Keep what is at `path` in the trash too, before it is replaced by what has the digest `unless`.
 

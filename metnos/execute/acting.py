@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from datetime import datetime
 from typing import Literal
 
 from metnos.execute import filing
@@ -81,6 +80,12 @@ class ActingFiles(HoldingFiles):
         """Where `path` is, absolute: as a receipt names it."""
         return place_of(joined(*self._locate(path)))
 
+    def is_fresh(self, path: str) -> bool:
+        """Whether what is at `path` came there in this turn, by the time at which its name or content was changed."""
+        with self._translated(path), self._held(path, missing_ok=True) as held:
+            found = status_of(held.spot) if held is not None else None
+        return found is not None and self._is_fresh(found)
+
     def keep(self, path: str, *, unless: str, operation: str) -> FileChange | None:
         """Keep what is at `path` in the trash too, before it is replaced by what has the digest `unless`.
 
@@ -112,7 +117,8 @@ class ActingFiles(HoldingFiles):
                 assert new is not None
                 there = self._replaceable(new, found.status)
                 if there is not None and there.digest is not None and there.digest == found.digest:
-                    return self._change(old, new, operation, found, before=there.digest)
+                    before = None if self._is_fresh(there.status) else there.digest
+                    return self._change(old, new, operation, found, before=before)
                 if there is not None and not overwrite:
                     raise _exists(target)
                 with filing.filled(old.spot, new.spot.folder, operation) as copied:
@@ -131,16 +137,12 @@ class ActingFiles(HoldingFiles):
         Raises:
             FilesError: `exists`, `same-file`, `changed-since`, or it cannot be moved; then nothing was.
         """
-        with self._translated(target), self._held(target, make=expected is None, missing_ok=True) as new:
-            if new is None:
-                raise FilesError("missing", "not-found", target, "its folder is gone")
-            with self._translated(source), self._held(source, missing_ok=True) as old:
-                found = self._there(old) if old is not None else None
-                if old is None or found is None:
-                    there = fingerprint(*new.spot) if expected is not None else None
-                    if there is not None and there.digest == expected:
-                        return FileChange(target=place_of(new.absolute), size=there.status.st_size, after=expected)
-                    raise FilesError("missing", "not-found", source, "there is no such file")
+        with self._translated(source), self._held(source, missing_ok=True) as old:
+            found = self._there(old) if old is not None else None
+            if old is None or found is None:
+                return self._moved_already(source, target, expected)
+            with self._translated(target), self._held(target, make=True) as new:
+                assert new is not None
                 there = self._replaceable(new, found)
                 if there is not None and self._is_copied(old, found, there):
                     filing.take_away(old.spot, found)
@@ -157,6 +159,15 @@ class ActingFiles(HoldingFiles):
                     kept=kept,
                 )  # fmt: skip
 
+    def _moved_already(self, source: str, target: str, expected: str | None) -> FileChange:
+        """What a move says whose source is gone: a success if what was expected is at the target."""
+        if expected is not None:
+            with self._translated(target), self._held(target, missing_ok=True) as new:
+                there = fingerprint(*new.spot) if new is not None else None
+                if new is not None and there is not None and there.digest == expected:
+                    return FileChange(target=place_of(new.absolute), size=there.status.st_size, after=expected)
+        raise FilesError("missing", "not-found", source, "there is no such file")
+
     def find_moved(self, source: str, target: str, *, operation: str) -> FileChange | Literal["unknown"] | None:
         """Whether a `move` that was cut off was made; None: the source is there, so it may be run again.
 
@@ -171,7 +182,7 @@ class ActingFiles(HoldingFiles):
             if new is None or there is None or there.digest is None:
                 return "unknown"
             kept = self._kept(new, operation)
-            if kept is None and there.status.st_ctime < datetime.fromisoformat(self._now).timestamp():
+            if kept is None and not self._is_fresh(there.status):
                 return "unknown"
             root, inner = self._locate(source)
             return FileChange(
@@ -217,17 +228,16 @@ class ActingFiles(HoldingFiles):
         Raises:
             FilesError: `exists`, `changed-since`, or it is not in the trash any more.
         """
-        with self._translated(target), self._held(target, make=over is None, missing_ok=True) as new:
-            if new is None:
-                raise changed(target)
-            with self._translated(place), self._held(place, trash_ok=True, missing_ok=True) as old:
-                there = self._there(new) and fingerprint(*new.spot)
-                if old is None or self._there(old) is None:
-                    if there is None or there.digest != digest:
+        with self._translated(place), self._held(place, trash_ok=True, missing_ok=True) as old:
+            lies = old is not None and self._there(old) is not None
+            if old is not None and lies and TRASH not in old.inner.split("/"):
+                raise FilesError("arguments", "bad-path", place, "it is not in the trash")
+            with self._translated(target), self._held(target, make=lies and over is None, missing_ok=True) as new:
+                there = fingerprint(*new.spot) if new is not None and self._there(new) is not None else None
+                if old is None or new is None or not lies:
+                    if new is None or there is None or there.digest != digest:
                         raise FilesError("missing", "not-found", place, "it is not in the trash any more")
                     return self._change(old, new, operation, there, before=None)
-                if TRASH not in old.inner.split("/"):
-                    raise FilesError("arguments", "bad-path", place, "it is not in the trash")
                 if over is None and there is not None:
                     raise _exists(target)
                 if over is not None and (there is None or there.digest != over):

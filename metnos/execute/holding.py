@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from metnos.execute import filing, trash
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from metnos.execute.grant import Grant
     from metnos.execute.writing import There
 
+_COARSE_S = 0.02
+"""File systems take the time of the last tick."""
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOSYS, errno.EOPNOTSUPP})
 """The file system, or this one file, takes no second name: a copy is kept instead."""
@@ -83,6 +86,10 @@ class HoldingFiles(Places):
         if found is not None:
             self._require_regular(held.path, found)
         return found
+
+    def _is_fresh(self, found: os.stat_result) -> bool:
+        """Whether a name was given or a file written in this turn: what a step that was cut off left is."""
+        return found.st_ctime + _COARSE_S >= datetime.fromisoformat(self._now).timestamp()
 
     def _known(self, held: Held) -> There:
         if self._there(held) is None:

@@ -1,6 +1,6 @@
 """The trash of a root: one folder for each operation, with the file under its own name, and a note beside it.
 
-    ROOT/.metnos-trash/                     mode 0700
+    ROOT/.metnos-trash/                     mode 0700; a .gitignore says that nothing in it is for git
         3f9a…c2/report.pdf                  the file, moved or linked, never changed
         3f9a…c2.json                        {"path": where it was, "at": the turn's time}
 
@@ -54,6 +54,7 @@ def opened(root: int, operation: str, open_beneath: OpenBeneath, *, make: bool) 
             return None
     trash = _private(root, TRASH)
     try:
+        _not_for_git(trash)
         return _private(trash, drawer_of(operation))
     finally:
         os.close(trash)
@@ -71,6 +72,14 @@ def _private(folder: int, name: str) -> int:
         if fault.errno not in (errno.ENOTDIR, errno.ELOOP):
             raise
         raise FilesError("denied", "symlink", name, "what bears the name of the trash is no folder") from fault
+
+
+def _not_for_git(trash: int) -> None:
+    """What is thrown away in a checkout is not committed by accident."""
+    with suppress(OSError):
+        handle = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=trash)
+        os.write(handle, b"*\n")
+        os.close(handle)
 
 
 def note(root: int, operation: str, path: str, at: str) -> None:

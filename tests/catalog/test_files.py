@@ -224,7 +224,7 @@ def test_writing_tells_what_was_done(shipped: Shipped) -> None:
     assert (effect.cls, effect.target, effect.before, effect.after) == ("create", "new/x.md", None, sha("è\n".encode()))
     again = shipped("write_files", path="new/x.md", content="è\n")
     assert again.data == outcome.data
-    assert again.effects[0].undo is None, "it may have been there before: not this step's to take away"
+    assert again.effects == outcome.effects, "made in this turn: its own work"
     changed = shipped("write_files", path="new/x.md", content="z", overwrite=True)
     assert (changed.effects[0].cls, changed.effects[0].before, changed.effects[0].after) == (
         "change",

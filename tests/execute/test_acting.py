@@ -64,7 +64,7 @@ def acts(on: RootedFiles, path: str) -> list[Callable[[], Any]]:
         lambda: on.find_moved("gone", path, operation=OP),
         lambda: on.trash(path, operation=OP),
         lambda: on.restore(path, "new", digest=digest, over=None, operation=OP),
-        lambda: on.restore("a", path, digest=digest, over=None, operation=OP),
+        lambda: on.restore(".metnos-trash/gone/a", path, digest=digest, over=None, operation=OP),
         lambda: on.keep(path, unless=digest, operation=OP),
     ]
 

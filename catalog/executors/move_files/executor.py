@@ -6,6 +6,7 @@ last. `probe` looks at both places: while the source is there the move was not m
 
 from __future__ import annotations
 
+from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any
 
 from metnos.sdk import Context, Effect, FilesError, Result, path_of
@@ -67,7 +68,7 @@ def target_of(args: dict[str, Any], source: str) -> tuple[str, str]:
     """The new path and the argument it comes from: `to` itself, or the file's own name in `folder`."""
     if "to" in args:
         return args["to"], "/to"
-    return f"{args['folder'].rstrip('/') or '/'}/{source.rpartition('/')[2]}".replace("//", "/"), "/folder"
+    return normpath(join(args["folder"], normpath(source).rpartition("/")[2])), "/folder"
 
 
 def text(path: str) -> str:

@@ -25,9 +25,14 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
     return Result.done({"path": shown, "done": do}, effects=(effect,) if effect is not None else ())
 
 
-def trash(args: dict[str, Any], ctx: Context, path: str) -> Effect:
-    """What was made goes into the trash."""
-    change = ctx.files.trash(path, operation=ctx.operation, expected=args["digest"])
+def trash(args: dict[str, Any], ctx: Context, path: str) -> Effect | None:
+    """What was made goes into the trash; if it is gone already there is nothing to do."""
+    try:
+        change = ctx.files.trash(path, operation=ctx.operation, expected=args["digest"])
+    except FilesError as fault:
+        if fault.code == "not-found":
+            return None
+        raise
     back = {"do": "restore", "from": change.kept, "path": change.target, "digest": args["digest"]}
     return _effect("delete", args, change.before, None, [back])
 

@@ -29,16 +29,18 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         held = ctx.files.keep(path, unless=digest, operation=ctx.operation) if overwrite else None
         before, after = ctx.files.write(path, data, overwrite=overwrite)
         place = ctx.files.place(path)
+        mine = before == after and ctx.files.is_fresh(path)  # run again after a crash: its own work
     except FilesError as fault:
         hint = fault.hint if fault.code != "exists" else "choose another name, or set overwrite"
         return Result.failed(fault.cls, fault.code, f"{path}: {fault.message}", where="/path", hint=hint)
-    changed = overwrite and before is not None
     undo = None
     if held is not None:  # kept before it was replaced, by this operation
         before = held.before
         back = {"do": "restore", "from": held.kept, "path": place, "digest": before}
         undo = {"actions": [back | {"over": after}]}
-    elif before is None:
+    elif before is None or mine:
+        before = None
         undo = {"actions": [{"do": "trash", "path": place, "digest": after}]}
-    effect = Effect(cls="change" if changed else "create", target=path, before=before, after=after, undo=undo)
+    cls = "change" if overwrite and before is not None else "create"
+    effect = Effect(cls=cls, target=path, before=before, after=after, undo=undo)
     return Result.done({"path": path, "bytes": len(data), "digest": after}, effects=(effect,))
