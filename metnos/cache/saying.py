@@ -15,7 +15,7 @@ Law: nothing is said that was not asked for, and whatever narrows an answer is s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -35,12 +35,18 @@ class SlotRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a value reads in a sentence, by language; `{}` is its name."""
     min: int | None = None
     max: int | None = None
+    names: Literal["any", "file", "bare"] = "any"
+    """Which paths: `file` has no slash at its end, `bare` has none at all; another one is refused."""
     formats: dict[str, str] = {}
     """End of the file's name → format of a table; a name with another end is refused."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
         return (self.kind,) if isinstance(self.kind, str) else self.kind
+
+    def takes(self, path: str) -> bool:
+        """Whether this path is one of those that `names` means."""
+        return self.names == "any" or not (path.endswith("/") if self.names == "file" else "/" in path)
 
     def format_of(self, path: str) -> str:
         """How a table is written to a file of this name, "" if that is not known."""

@@ -98,9 +98,17 @@ def _is_negated(elements: Sequence[Element], at: int) -> bool:
     return False
 
 
+def _is_told(elements: Sequence[Element], at: int) -> bool:
+    """What is past is not asked for: "which files did I change"."""
+    if at < 2 or (before := elements[at - 1].word) is None or "pronoun" not in before.roles:
+        return False
+    word = elements[at - 2].word
+    return word is not None and "past" in word.roles
+
+
 def _clause(elements: Sequence[Element]) -> Clause:
     verbs = [index for index in range(len(elements)) if _is_verb(elements, index)]
-    asked = [index for index in verbs if not _is_negated(elements, index)]
+    asked = [index for index in verbs if not _is_negated(elements, index) and not _is_told(elements, index)]
     modifiers = tuple(
         dict.fromkeys(
             modifier
@@ -110,7 +118,11 @@ def _clause(elements: Sequence[Element]) -> Clause:
         )
     )
     intents = [_intent(elements, index, modifiers) for index in asked]
-    if not verbs and any(_is_noun(element) for element in elements):
+    if (
+        not intents
+        and not any(_is_negated(elements, index) for index in verbs)
+        and any(_is_noun(element) for element in elements)
+    ):
         # "the five largest files": nothing but a noun is asked to be found.
         intents.append(RequestIntent(verb="find", object=_object(elements, 0) or "files", modifiers=modifiers))
     if "table" in modifiers:

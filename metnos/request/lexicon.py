@@ -24,10 +24,12 @@ _COMMON = "common.toml"
 
 Role = Literal[
     "verb", "object", "article", "stop", "pronoun", "modal", "question", "preposition", "place", "quantifier", "negation",
-    "separator", "content",
+    "separator", "content", "past",
 ]  # fmt: skip
 # Function words: their reason is `stop`. They are explained, and stay in the strict form all the same.
-_STOP_ROLES = frozenset(("article", "stop", "pronoun", "modal", "question", "preposition", "place", "separator"))
+_STOP_ROLES = frozenset(
+    ("article", "stop", "pronoun", "modal", "question", "preposition", "place", "separator", "past")
+)
 
 
 class LexiconFault(ValueError):

@@ -137,7 +137,8 @@ def _extension(sight: Sight, at: int) -> Found | None:
 def _quoted(sight: Sight, at: int) -> Found | None:
     inner = sight.raw(at)[1:-1]
     before, lexicon = sight.word(at - 1), sight.lexicon
-    placed = (before is not None and "place" in before.roles) or sight.key(at + 1) in lexicon.name_before
+    placed = before is not None and ("place" in before.roles or sight.key(at - 1) in lexicon.inside)
+    placed = placed or sight.key(at + 1) in lexicon.name_before
     if (placed or sight.key(at - 1) in lexicon.name_marks) and inner and inner.isprintable():
         return Found("path", inner)
     return Found("quoted", inner)

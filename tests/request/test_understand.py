@@ -249,6 +249,8 @@ INTENTS: list[tuple[str, list[tuple[str, str, str]]]] = [
     ('scrivi "x" in a.txt senza sovrascrivere', [("write", "files", "create")]),
     ("newest pdf", [("find", "files", "read")]),
     ("how big is a.txt", [("find", "files", "read")]),
+    ("which files did i change yesterday", [("find", "files", "read")]),
+    ("did you delete a.txt", [("find", "files", "read")]),
     (
         "trova i csv, contali e scrivi il numero in n.txt",
         [("find", "files", "read"), ("compute", "stats", "read"), ("write", "files", "create")],
