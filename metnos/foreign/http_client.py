@@ -1,8 +1,9 @@
 """Calls of OpenAPI operations, over connections that are kept.
 
 Law: runs on the clients' own loop. What is sent was built by `http_request.py`; credentials are put in here, for the
-service's own origin and for no other. A redirect is followed for reads alone, at most `MOST_REDIRECTS` times, and each
-is a new connection that is judged anew. Only a request that was sent can leave an effect in doubt.
+service's own origin and for no other. A redirect is followed for reads by `FOLLOWED` methods alone, at most
+`MOST_REDIRECTS` times, and each is a new connection that is judged anew. Only a request that was sent can leave an
+effect in doubt, and then it does: an answer that cannot be read is no proof that nothing was done.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ CLASSES: dict[int, ErrorClass] = {
 }
 """Status → class of the failure; every other one is `operational`."""
 RETRYABLE = frozenset({408, 429, 502, 503, 504})
+IN_DOUBT: dict[int, ErrorClass] = {500: "crashed", 502: "crashed", 504: "timeout"}
+"""Of these nobody can say whether an effect was made before it went wrong."""
+FOLLOWED = frozenset({"GET", "HEAD"})
 _MOST_SAID = 1_000
 _PLAIN_HEADERS = ("accept",)
 
@@ -69,7 +73,8 @@ class HttpClient:
         request = request_of(self._reach.url, tool.operation, args)
         credentials = filled_in(self._reach.headers, self._variables)
         try:
-            status, headers, body = await self._send(request, credentials, follow=not acts)
+            follow = not acts and request.method in FOLLOWED
+            status, headers, body = await self._send(request, credentials, follow=follow)
         except httpx2.ConnectError as fault:
             message = f"{self._name} cannot be reached: {fault}"
             raise CallFault("unavailable", "foreign-unreachable", message, retryable=True) from fault
@@ -80,8 +85,12 @@ class HttpClient:
             ) from fault
         except httpx2.InvalidURL as fault:
             raise CallFault("denied", "address-refused", f"this is no URL: {fault}") from fault
+        except CallFault as fault:
+            if acts and fault.cls in ("oversize", "data"):
+                raise CallFault("internal", fault.code, fault.message, hint=fault.hint) from fault
+            raise
         if status >= 300:
-            raise _refusal(status, body)
+            raise _refusal(status, body, acts=acts)
         data = _data(headers.get("content-type", ""), body, self._most, acts=acts)
         effects = (Effect(cls=tool.effect, target=f"{source}.{tool.name}"),) if acts else ()
         return Result.done(data, effects=effects)
@@ -94,7 +103,8 @@ class HttpClient:
         self, request: HttpRequest, credentials: dict[str, str], *, follow: bool
     ) -> tuple[int, httpx2.Headers, bytes]:
         origin = _origin(httpx2.URL(request.url))
-        url, headers = httpx2.URL(request.url), {**request.headers, **credentials}
+        plain = {name.lower(): text for name, text in request.headers.items()}
+        url, headers = httpx2.URL(request.url), {**plain, **{name.lower(): text for name, text in credentials.items()}}
         for _ in range(MOST_REDIRECTS + 1):
             async with self._client.stream(request.method, url, headers=headers, content=request.body) as answer:
                 location = answer.headers.get("location")
@@ -104,7 +114,7 @@ class HttpClient:
             if url.scheme not in ("http", "https"):
                 raise CallFault("denied", "address-refused", f"it redirects to {url.scheme}:", where=str(url.host))
             if _origin(url) != origin:
-                headers = {name: text for name, text in request.headers.items() if name in _PLAIN_HEADERS}
+                headers = {name: text for name, text in plain.items() if name in _PLAIN_HEADERS}
         raise CallFault("operational", "tool-error", f"more than {MOST_REDIRECTS} redirects")
 
 
@@ -112,10 +122,13 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-def _refusal(status: int, body: bytes) -> CallFault:
+def _refusal(status: int, body: bytes, *, acts: bool) -> CallFault:
     said = body[:_MOST_SAID].decode("utf-8", "replace").strip()
     message = f"HTTP {status}" + (f": {said}" if said else "")
-    return CallFault(CLASSES.get(status, "operational"), "tool-error", message, retryable=status in RETRYABLE)
+    cls = CLASSES.get(status, "operational")
+    if acts:
+        return CallFault(IN_DOUBT.get(status, cls), "tool-error", message)
+    return CallFault(cls, "tool-error", message, retryable=status in RETRYABLE)
 
 
 def _data(kind: str, body: bytes, most: int, *, acts: bool) -> Any:

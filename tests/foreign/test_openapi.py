@@ -162,6 +162,25 @@ def test_half_an_answer_to_an_effect_is_in_doubt(api: World) -> None:
     assert api.run(step("api.cut"), approve=lambda _: True).outcome == "effect_unknown"
 
 
+@pytest.mark.parametrize(
+    ("tool", "args", "outcome"),
+    [
+        ("getStatus", {"code": "404"}, "error"), ("getStatus", {"code": "503"}, "error"),
+        ("getStatus", {"code": "500"}, "effect_unknown"), ("getStatus", {"code": "502"}, "effect_unknown"),
+        ("getLarge", {}, "effect_unknown"), ("getOdd", {"kind": "nan"}, "effect_unknown"),
+        ("getOdd", {"kind": "binary"}, "effect_unknown"), ("getOdd", {"kind": "type"}, "effect_unknown"),
+        ("go", {"to": "/files/x"}, "error"),
+    ],
+)  # fmt: skip
+def test_what_an_effect_leaves_in_doubt(
+    api: World, world: World, home: Path, tool: str, args: dict[str, Any], outcome: str
+) -> None:
+    held = store.find(api._home, "api")
+    tools = tuple(msgspec.structs.replace(each, effect="create") for each in held.tools)
+    store.save(home, msgspec.structs.replace(held, tools=tools))
+    assert world.run(step(f"api.{tool}", **args), approve=lambda _: True).outcome == outcome
+
+
 def test_a_hanging_service_ends_in_time(api: World, service: Service, world: World, home: Path) -> None:
     slow = msgspec.structs.replace(store.find(api._home, "api"), timeout_s=0.2)
     store.save(home, slow)

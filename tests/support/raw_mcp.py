@@ -2,7 +2,7 @@
 
 `{"tools": [...], "results": {name: result}, "rest": text}`; `rest` is written as it is instead of the answer of a tool
 that has no result. A result `{"dies": TEXT, "after": FILE}` is none: a line goes into FILE, TEXT to stderr, and the
-server ends.
+server ends. After a result with `becomes` the server has other tools, and says so.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ for line in sys.stdin:
         result = told["results"][asked["params"]["name"]]
         if "dies" in result:
             die(result)
-        answer(number, result=result)
+        if "becomes" in result:
+            told["tools"] = result["becomes"]
+            sys.stdout.write('{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n')
+        answer(number, result={"content": result["content"]} if "becomes" in result else result)
     elif method == "tools/call":
         sys.stdout.write(told["rest"].replace("NUMBER", json.dumps(number)) + "\n")
         sys.stdout.flush()

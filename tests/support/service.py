@@ -84,6 +84,13 @@ ODD: dict[str, tuple[str, bytes]] = {
 }
 
 
+class Quiet(ThreadingHTTPServer):
+    """A client that goes away is no news here."""
+
+    def handle_error(self, *_given: Any) -> None:
+        """Nobody reads it."""
+
+
 class Service:
     """The service; `seen` holds (method, path, query, headers, body) of each request."""
 
@@ -104,7 +111,7 @@ class Service:
         for method in ("GET", "POST", "DELETE"):
             setattr(Handler, f"do_{method}", Handler.handle_any)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = Quiet(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
