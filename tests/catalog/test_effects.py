@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from metnos.execute.grant import Grant
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +47,12 @@ def undo(shipped: Shipped, outcome: StepOutcome) -> list[StepOutcome]:
     return made
 
 
+@pytest.fixture(autouse=True)
+def _long_ago(shipped: Shipped) -> None:
+    """The turn began before any file of the test was made, whatever the machine's clock says."""
+    shipped.grant = replace(shipped.grant, now="2001-01-01T00:00:00+00:00")
+
+
 @pytest.fixture
 def two(shipped: Shipped, tmp_path: Path) -> Iterator[Path]:
     """A folder on another file system, granted too."""
@@ -55,7 +60,7 @@ def two(shipped: Shipped, tmp_path: Path) -> Iterator[Path]:
         pytest.skip("no second file system here")
     other = Path(tempfile.mkdtemp(dir="/dev/shm"))
     before = shipped.grant
-    shipped.grant = Grant(turn="t", folder=before.folder, roots=(*before.roots, str(other)), now=before.now)
+    shipped.grant = replace(before, roots=(*before.roots, str(other)))
     yield other
     shutil.rmtree(other)
 
@@ -117,8 +122,7 @@ def test_what_was_there_with_the_same_content_before_the_turn_is_not_taken_away(
     assert (effect.cls, effect.before, effect.undo is None) == ("create", None, False), (
         "made in this turn: its own work"
     )
-    folder = str(shipped.folder)
-    shipped.grant = Grant(turn="t", folder=folder, roots=(folder,), now="2999-01-01T00:00:00+00:00")
+    shipped.grant = replace(shipped.grant, now="2999-01-01T00:00:00+00:00")
     for name, args in (("copy_files", {"path": "a", "to": "b"}), ("write_files", {"path": "b", "content": "same"})):
         (effect,) = shipped(name, **args).effects
         assert (effect.before, effect.undo) == (sha(b"same"), None)
@@ -242,7 +246,7 @@ def test_what_the_probe_of_a_move_says(shipped: Shipped) -> None:
     assert shipped.probe("move_files", path={"path": "a", "size": 4}, to="b") == "unknown", "another file"
     (folder / "b").unlink()
     assert shipped.probe("move_files", path="a", to="b") == "unknown"
-    shipped.grant = Grant(turn="t", folder=str(folder), roots=(str(folder),), now="2999-01-01T00:00:00+00:00")
+    shipped.grant = replace(shipped.grant, now="2999-01-01T00:00:00+00:00")
     (folder / "b").write_text("there before the turn began")
     assert shipped.probe("move_files", path="a", to="b") == "unknown"
 

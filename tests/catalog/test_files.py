@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from metnos.execute.code import load
 
@@ -217,6 +218,7 @@ def sha(data: bytes) -> str:
 
 
 def test_writing_tells_what_was_done(shipped: Shipped) -> None:
+    shipped.grant = replace(shipped.grant, now="2001-01-01T00:00:00+00:00")
     outcome = shipped("write_files", path="new/x.md", content="è\n")
     assert outcome.data == {"path": "new/x.md", "bytes": 3, "digest": sha("è\n".encode())}
     assert (shipped.folder / "new/x.md").read_text(encoding="utf-8") == "è\n"
