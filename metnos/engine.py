@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from metnos.cache.model import Example
     from metnos.checks.model import Checked
     from metnos.contracts.catalog import Catalog, HostExecutor
+    from metnos.contracts.catalog import Refused as Withheld
     from metnos.contracts.model import Contract
     from metnos.drivers.doctor import Finding
     from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer
@@ -100,9 +101,7 @@ class Engine:
         Raises:
             SettingsFault: A setting is wrong.
         """
-        settings = load_settings(
-            home=home, folder=folder, roots=roots, catalog=catalog, language=language, zone=zone
-        )
+        settings = load_settings(home=home, folder=folder, roots=roots, catalog=catalog, language=language, zone=zone)
         context = OwnerContext(
             owner=owner,
             actor=owner,
@@ -141,6 +140,11 @@ class Engine:
     def catalog(self) -> Catalog:
         """Every admitted contract, and what was refused and why."""
         return self.parts.catalog
+
+    @property
+    def refused(self) -> tuple[Withheld, ...]:
+        """What is in the catalog folder and stays out, tools and plan templates, each with its reason."""
+        return self.parts.refused
 
     # --- turns -------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) 
         result = engine.run_sync(sentence, assume_yes=yes)
         status = finish(output, result, with_plan=with_plan)
         if not result.ok:
-            tell_refused(desk, engine.catalog.refused)
+            tell_refused(desk, engine.refused)
         return status
 
 

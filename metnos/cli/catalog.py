@@ -72,7 +72,7 @@ def tools_command(desk: Desk, name: str | None) -> int:
     """List the tools that were admitted, and what was refused and why; or show one contract."""
     output = desk.output
     with desk.engine() as engine:
-        catalog = engine.catalog
+        catalog, refused = engine.catalog, engine.refused
     language = desk.language or "en"
     if name is not None:
         contract = catalog.get(name)
@@ -85,14 +85,14 @@ def tools_command(desk: Desk, name: str | None) -> int:
         return exits.OK
     contracts = [contract for contract in map(catalog.get, catalog.names()) if contract is not None]
     if output.json:
-        output.data({"digest": catalog.digest, "tools": contracts, "refused": catalog.refused})
+        output.data({"digest": catalog.digest, "tools": contracts, "refused": refused})
     else:
         width = max((len(contract.name) for contract in contracts), default=0)
         for contract in contracts:
             said = contract.descriptions.get(language) or contract.descriptions.get("en", "")
             output.line(f"{contract.name:{width}}  {_effects(contract):13}  {said}")
-    tell_refused(desk, catalog.refused)
-    return exits.OK if not catalog.refused else exits.TRUST
+    tell_refused(desk, refused)
+    return exits.OK if not refused else exits.TRUST
 
 
 def tell_refused(desk: Desk, refused: Iterable[Refused]) -> None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Generator, Iterable, Mapping
 
-    from metnos.cache.templates import TemplateLibrary
-    from metnos.contracts.catalog import Catalog, HostExecutor
+    from metnos.contracts.catalog import Catalog, HostExecutor, Refused
+    from metnos.contracts.load import Plans
     from metnos.contracts.model import Contract
     from metnos.drivers.live import LiveTurn
     from metnos.execute.runner import Runners
@@ -120,15 +120,19 @@ def open_catalog(
     return catalog.with_contracts(others) if others else catalog
 
 
-def open_library(settings: Settings, *, shipped: bool) -> TemplateLibrary:
-    """The publisher-signed templates of the catalog folder."""
-    from metnos.cache.templates import TemplateLibrary
+def read_plans(settings: Settings, *, shipped: bool) -> Plans:
+    """The publisher-signed templates of the catalog folder, and what was refused of them."""
+    from metnos.contracts.load import Plans, read_plans
 
-    if not shipped:
-        return TemplateLibrary.from_signed({})
-    from metnos.contracts.load import load_plans
+    return read_plans(settings.catalog) if shipped else Plans(verified={}, refused=())
 
-    return TemplateLibrary.from_signed(load_plans(settings.catalog))
+
+def refused_template(name: str, why: str) -> Refused:
+    """A template whose signature holds and that is none, or another one than its envelope says."""
+    from metnos.contracts.catalog import Refused
+    from metnos.plan.diagnostics import Diagnostic
+
+    return Refused(name=f"plan/{name}", diagnostic=Diagnostic(code="template-invalid", where="", found=why))
 
 
 def open_journal(settings: Settings, *, memory: bool) -> Journal:

@@ -97,7 +97,8 @@ def _catalog(parts: Parts) -> Iterator[Finding]:
 def _plans(parts: Parts) -> Iterator[Finding]:
     library = parts.library
     plans = len(library.ids)
-    bad = "; ".join(f"{name}: {why}" for name, why in library.refused.items())
+    unsigned = [f"{one.name}: {one.diagnostic.code}" for one in parts.plans.refused]
+    bad = "; ".join([*unsigned, *(f"{name}: {why}" for name, why in library.refused.items())])
     yield Finding(
         name="plans",
         ok=plans > 0 and not bad,

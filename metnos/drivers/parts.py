@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from metnos.cache.templates import TemplateLibrary
     from metnos.context import OwnerContext
-    from metnos.contracts.catalog import Catalog
+    from metnos.contracts.catalog import Catalog, Refused
+    from metnos.contracts.load import Plans
     from metnos.drivers.imports import Imports
     from metnos.execute.runner import Runners
     from metnos.record.store import Journal
@@ -106,9 +107,24 @@ class Parts:
         return Imports(self.settings.home)
 
     @Once
+    def plans(self) -> Plans:
+        """The templates that were verified, and what was refused of them."""
+        return assembly.read_plans(self.settings, shipped=self._shipped)
+
+    @Once
     def library(self) -> TemplateLibrary:
         """Publisher-signed templates."""
-        return assembly.open_library(self.settings, shipped=self._shipped)
+        from metnos.cache.templates import TemplateLibrary
+
+        return TemplateLibrary.from_signed(self.plans.verified)
+
+    @property
+    def refused(self) -> tuple[Refused, ...]:
+        """What is in the catalog folder and stays out: tools and templates."""
+        found = {one.name: one for one in (*self.catalog.refused, *self.plans.refused)}
+        for name, why in self.library.refused.items():
+            found[f"plan/{name}"] = assembly.refused_template(name, why)
+        return tuple(found.values())
 
     @Once
     def rules(self) -> Rules:

@@ -258,6 +258,7 @@ CODES: dict[str, Code] = {
     "effect-unknown": Code("environment", "Nobody can say whether an effect was made", "Look at its target before you run it again."),
     "cancelled": Code("caller", "The turn was stopped", "What was done before is kept and recorded."),
     # --- drivers/ and cli/ ---
+    "template-invalid": Code("trust", "A signed template is none, or not the one its name says", "Reinstall, or run `make install` in a checkout."),
     "nothing-asked": Code("caller", "The turn did not ask for what was answered", "`metnos log TURN` shows what it waits for."),
     "unreadable-plan": Code("caller", "The plan file cannot be read", "Name a file that is there, or `-` for stdin."),
     "usage": Code("caller", "The command line cannot be understood", "`metnos COMMAND --help` shows what a command takes."),

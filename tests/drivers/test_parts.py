@@ -17,12 +17,12 @@ from metnos.drivers.doctor import CHECKS, examine
 from metnos.drivers.parts import Once, Parts
 
 
-@pytest.mark.parametrize("room", ["journal", "catalog", "library", "runners"])
+@pytest.mark.parametrize("room", ["journal", "catalog", "plans", "runners"])
 def test_a_room_is_opened_once_whichever_threads_ask(
     room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one that opens it waits for a second one inside: with a lock nobody comes."""
-    opening = "open_" + room
+    opening = {"plans": "read_plans"}.get(room, "open_" + room)
     real = getattr(assembly, opening)
     inside = threading.Semaphore(0)
     opened: list[Any] = []
@@ -126,7 +126,7 @@ def test_a_check_that_raises_is_itself_a_finding(tmp_path: Path, monkeypatch: py
     def broken(*_args: Any, **_more: Any) -> Any:
         raise OSError("the disk is on fire")
 
-    monkeypatch.setattr(assembly, "open_library", broken)
+    monkeypatch.setattr(assembly, "read_plans", broken)
     told = found(engine)
     assert told["catalog"][0] is True
     assert told["plans"] == (False, "OSError: the disk is on fire", "")
