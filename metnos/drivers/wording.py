@@ -78,11 +78,13 @@ def _targets(call: Call) -> str:
 
 
 def warning_text(text: str, language: str) -> str:
-    """`reason: place`, or `step: code` for an item that was left out; anything else is the executor's own word."""
+    """`reason: place`, `step: code` for an item that was left out, or `code: place`; else the executor's own word."""
     reason, found, rest = text.partition(": ")
     if found and has_message(f"warning.{reason}"):
         return message(f"warning.{reason}", language, path=rest)
     if found and reason.replace(".", "").isdecimal():
         why = message(f"failure.{rest}", language, what=rest) if has_message(f"failure.{rest}") else rest
         return message("warning.left-out", language, step=reason, why=why)
+    if found and has_message(f"failure.{reason}"):
+        return message(f"failure.{reason}", language, what=rest)
     return text

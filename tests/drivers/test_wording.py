@@ -58,6 +58,7 @@ def test_no_failure_can_break_the_sentence(code: str, where: str, args: dict[str
 def test_warnings() -> None:
     assert warning_text("unreadable: sub/x", "it") == "non si può leggere: sub/x"
     assert warning_text("1.2.3: not-found", "en").startswith("step 1.2.3 was left out: ")
+    assert warning_text("not-text: a.jpg", "en") == "a.jpg: it is no text in this encoding"
     assert warning_text("what a tool says", "it") == "what a tool says"
     assert warning_text("note: what a tool says", "it") == "note: what a tool says"
 
