@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metnos.contracts.functions import executor
+    from metnos.contracts.model import Consumes, EffectRule, Limits, Produces, Resource
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
@@ -24,14 +25,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Consumes",
     "Context",
     "Diagnostic",
     "Effect",
+    "EffectRule",
     "Engine",
     "Failure",
+    "Limits",
     "NeedsInputs",
     "Planned",
+    "Produces",
     "Refused",
+    "Resource",
     "Result",
     "TurnResult",
     "__version__",
@@ -39,14 +45,19 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "Consumes": "metnos.contracts.model",
     "Context": "metnos.sdk",
     "Diagnostic": "metnos.plan.diagnostics",
     "Effect": "metnos.sdk",
+    "EffectRule": "metnos.contracts.model",
     "Engine": "metnos.engine",
     "Failure": "metnos.sdk",
+    "Limits": "metnos.contracts.model",
     "NeedsInputs": "metnos.drivers.results",
     "Planned": "metnos.drivers.results",
+    "Produces": "metnos.contracts.model",
     "Refused": "metnos.drivers.results",
+    "Resource": "metnos.contracts.model",
     "Result": "metnos.sdk",
     "TurnResult": "metnos.drivers.results",
     "executor": "metnos.contracts.functions",

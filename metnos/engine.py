@@ -100,6 +100,7 @@ class Engine:
 
         Raises:
             SettingsFault: A setting is wrong.
+            TypeError: One of `executors` is none.
         """
         settings = load_settings(home=home, folder=folder, roots=roots, catalog=catalog, language=language, zone=zone)
         context = OwnerContext(
@@ -111,6 +112,10 @@ class Engine:
             folder=str(settings.folder),
             roots=tuple(map(str, settings.roots)),
         )
+        registered = tuple(executors)
+        for one in registered:
+            if not hasattr(one, "contract"):
+                raise TypeError(f"{one!r} is no executor: decorate it with @executor(version=...)")
         ports = EnginePorts(
             approve=approve,
             answer=answer,
@@ -123,7 +128,7 @@ class Engine:
             settings,
             context,
             ports,
-            executors=tuple(executors),
+            executors=registered,
             contracts=tuple(contracts),
             memory=memory,
             shipped=shipped,

@@ -34,7 +34,7 @@ from metnos.plan.jsondata import digest
 from metnos.sdk import EFFECT_CLASSES, EffectClass, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -64,7 +64,13 @@ class Declared(TypedDict, total=False):
     limits: Limits
 
 
+DECLARED_AS: dict[str, type[Any]] = {"consumes": Consumes, "produces": Produces, "limits": Limits}
+"""Declared field → what it must be."""
+
+
 def executor(
+    bare: None = None,
+    /,
     *,
     version: str,
     name: str | None = None,
@@ -77,6 +83,11 @@ def executor(
 ) -> Callable[[Callable[..., Any]], HostExecutor]:
     """Register a function, sync or async.
 
+    A parameter called `ctx` gets the `Context`. Effects are `read`, `create`, `change`, `delete`, `send`, `execute`;
+    policy allows a read, asks for the rest, and denies `send`.
+
+        @executor(version="1.0.0", effect="read", produces=Produces(kind="city"), consumes=Consumes(into="names", kinds=("city",)))
+
     Args:
         version: Semantic; raise it when what the function does changes, since its code is not hashed.
         name: The tool's name in plans; the function's own if left out.
@@ -85,14 +96,21 @@ def executor(
         descriptions: The same by language code.
         args: JSON Schema of the arguments, instead of the type hints.
         result: JSON Schema of what is returned, instead of the type hint.
-        declared: Dataflow, targets, resources and the like.
+        declared: Fields of the contract: `consumes=Consumes(...)`, `produces=Produces(...)` (for `from_step`),
+            `targets`, `trusted`, `own_text`, `sensitive`, `resources=(Resource(...),)` (`()`: touches nothing),
+            `requires_one_of`, `idempotent`, `limits=Limits(...)`.
 
     Raises:
         TypeError: A parameter or hint that JSON cannot say.
         ValueError: A name, version, effect or schema that no contract may have.
     """
+    if bare is not None:
+        raise TypeError('write @executor(version="1.0.0"), then the function')
+    _require_declared(declared)
 
     def register(function: Callable[..., Any]) -> HostExecutor:
+        if not inspect.isroutine(function):
+            raise TypeError(f"@executor goes on a def or an async def, not on {type(function).__name__}")
         parameters = _parameters(function)
         found = _hints(function)
         returned = found.pop("return", Any)
@@ -115,6 +133,16 @@ def executor(
         return HostExecutor(contract=contract, function=function, is_async=is_async, call=call)
 
     return register
+
+
+def _require_declared(declared: Mapping[str, Any]) -> None:
+    for name, kind in DECLARED_AS.items():
+        value = declared.get(name)
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"{name} is {kind.__name__}(...), not {type(value).__name__}")
+    for resource in declared.get("resources") or ():
+        if not isinstance(resource, Resource):
+            raise TypeError(f"resources holds Resource(...), not {type(resource).__name__}")
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -177,7 +205,10 @@ def _sound(contract: Contract, function: Callable[..., Any]) -> Contract:
     """
     from metnos.contracts.schemas import check_schema
 
-    faults = [*check_schema(contract.args, "/args", strict=False), *check_schema(contract.result, "/result", strict=False)]
+    faults = [
+        *check_schema(contract.args, "/args", strict=False),
+        *check_schema(contract.result, "/result", strict=False),
+    ]
     if faults:
         raise ValueError(f"{contract.name}: {faults[0].code} at {faults[0].where}: {faults[0].found}")
     known = contract.args.get("properties", {})

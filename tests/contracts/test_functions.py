@@ -237,3 +237,18 @@ def test_registrations_that_cannot_be_raise_at_once() -> None:
 )
 def test_what_is_plain_is_not_converted(hint: Any, plain: bool) -> None:
     assert is_plain(hint) == plain
+
+
+def test_misuse_is_told_in_words() -> None:
+    with pytest.raises(TypeError, match="'version'"):
+        executor(lambda: None)  # type: ignore[call-arg, arg-type]
+    with pytest.raises(TypeError, match=r"@executor\(version"):
+        executor(lambda: None, version="1.0.0")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not on type"):
+        executor(version="1.0.0")(dict)
+    with pytest.raises(TypeError, match=r"consumes is Consumes\(\.\.\.\), not dict"):
+        executor(version="1.0.0", consumes={"into": "x"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="resources holds Resource"):
+        executor(version="1.0.0", resources=("x",))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'reads' is no effect class: read, create"):
+        executor(version="1.0.0", effect="reads")(test_misuse_is_told_in_words)  # type: ignore[arg-type]

@@ -12,14 +12,19 @@ import pytest
 import metnos
 
 PROMISED = [
+    "Consumes",
     "Context",
     "Diagnostic",
     "Effect",
+    "EffectRule",
     "Engine",
     "Failure",
+    "Limits",
     "NeedsInputs",
     "Planned",
+    "Produces",
     "Refused",
+    "Resource",
     "Result",
     "TurnResult",
     "__version__",
