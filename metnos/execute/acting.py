@@ -152,10 +152,10 @@ class ActingFiles(HoldingFiles):
                 self._expect(old, expected)
                 kept = self._keep(new, operation) if there is not None else None
                 _rename(old.spot, new.spot, operation, replace=there is not None)
-                now = fingerprint(*new.spot)
+                now = self._made(new.spot)
                 return FileChange(
                     source=place_of(old.absolute), target=place_of(new.absolute), size=found.st_size,
-                    before=there.digest if there is not None else None, after=now.digest if now is not None else None,
+                    before=there.digest if there is not None else None, after=now.digest,
                     kept=kept,
                 )  # fmt: skip
 
@@ -215,8 +215,7 @@ class ActingFiles(HoldingFiles):
             with self._drawer(held, operation, make=True) as drawer:
                 assert drawer is not None
                 _rename(held.spot, drawer, operation, replace=False)
-                done = fingerprint(*drawer)
-                assert done is not None
+                done = self._made(drawer)
                 if expected is not None and done.digest != expected:  # it changed between the look and the rename
                     filing.rename(drawer, held.spot, replace=False)
                     raise changed(path)
@@ -246,10 +245,10 @@ class ActingFiles(HoldingFiles):
                 kept = self._keep(new, operation) if there is not None else None
                 _rename(old.spot, new.spot, operation, replace=there is not None)
                 self._tidy(old)
-                now = fingerprint(*new.spot)
+                size = self._made(new.spot).status.st_size
                 return FileChange(
                     source=place_of(old.absolute), target=place_of(new.absolute), before=over, after=digest, kept=kept,
-                    size=now.status.st_size if now is not None else 0,
+                    size=size,
                 )  # fmt: skip
 
 

@@ -107,9 +107,14 @@ def put(spot: Spot, name: str, *, replace: bool) -> None:
     """
     if replace:
         os.rename(name, spot.name, src_dir_fd=spot.folder, dst_dir_fd=spot.folder)
-    else:
-        rename_no_replace(spot.folder, name, spot.name)
-    os.fsync(spot.folder)
+        _settle(spot.folder)
+        return
+    rename_no_replace(spot.folder, name, spot.name)
+    try:
+        os.fsync(spot.folder)
+    except OSError:
+        os.unlink(spot.name, dir_fd=spot.folder)
+        raise
 
 
 def rename(source: Spot, target: Spot, *, replace: bool) -> None:
@@ -120,10 +125,25 @@ def rename(source: Spot, target: Spot, *, replace: bool) -> None:
     """
     if replace:
         os.rename(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
-    else:
-        rename_no_replace(source.folder, source.name, target.name, target.folder)
-    os.fsync(target.folder)
-    os.fsync(source.folder)
+        _settle(target.folder, source.folder)
+        return
+    rename_no_replace(source.folder, source.name, target.name, target.folder)
+    try:
+        os.fsync(target.folder)
+        os.fsync(source.folder)
+    except OSError:
+        rename_no_replace(target.folder, target.name, source.name, source.folder)
+        raise
+
+
+def _settle(*folders: int) -> None:
+    """Sync after a replacement, which cannot be taken back: it is made, whatever the disk says now.
+
+    A power failure could bring the old file back; that is kept, too, and lost in neither case.
+    """
+    for folder in folders:
+        with suppress(OSError):
+            os.fsync(folder)
 
 
 def across(source: Spot, target: Spot, operation: str, *, replace: bool) -> None:
@@ -137,6 +157,7 @@ def across(source: Spot, target: Spot, operation: str, *, replace: bool) -> None
         raise PermissionError(13, "the folder may not be changed", source.name)
     with filled(source, target.folder, operation) as copied:
         put(target, copied.name, replace=replace)
+        os.fsync(target.folder)  # whatever was replaced: nothing is taken away before its copy is on disk
         take_away(source, copied.source)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metnos.execute import filing, trash
 from metnos.execute.filing import Spot, status_of
 from metnos.execute.places import TRASH, Places, joined, place_of
-from metnos.execute.writing import fingerprint
+from metnos.execute.writing import There, fingerprint
 from metnos.sdk import FileChange, FilesError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from metnos.execute.beneath import OpenBeneath
     from metnos.execute.grant import Grant
-    from metnos.execute.writing import There
 
 _COARSE_S = 0.02
 """File systems take the time of the last tick."""
@@ -90,6 +89,14 @@ class HoldingFiles(Places):
     def _is_fresh(self, found: os.stat_result) -> bool:
         """Whether a name was given or a file written in this turn: what a step that was cut off left is."""
         return found.st_ctime + _COARSE_S >= datetime.fromisoformat(self._now).timestamp()
+
+    def _made(self, spot: Spot) -> There:
+        """What is there after an act: that it cannot be read does not undo it."""
+        with suppress(OSError):
+            found = fingerprint(*spot)
+            if found is not None:
+                return found
+        return There(os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False), None)
 
     def _known(self, held: Held) -> There:
         if self._there(held) is None:
