@@ -32,6 +32,8 @@ class Bound(msgspec.Struct, frozen=True, eq=False):
     """Argument → its token of a JSON pointer, `/name`."""
     words: frozenset[str]
     """Arguments that name the input in words, so that `from_step` is dropped."""
+    roles: dict[str, str]
+    """Which argument plays which part in what is made (`produces.roles`)."""
     effect: EffectClass | None
     """The one effect class, where no rule depends on an argument."""
 
@@ -53,6 +55,7 @@ def bind(contract: Contract) -> Bound:
         result=result,
         made=made_by(contract, result),
         words=frozenset(input_words(contract)),
+        roles={} if contract.produces is None else contract.produces.roles,
         tokens={name: pointer("", name) for name in args},
         effect=contract.effects[0].effect if contract.effects[0].when is None else None,
     )

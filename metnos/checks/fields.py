@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from metnos.checks.scope import Scope, listed
-from metnos.checks.shapes import Shape, is_list
+from metnos.checks.shapes import Shape, is_list, is_object
 from metnos.checks.tables import DECIDED_LATER
 from metnos.checks.walk import field_names, walk
 from metnos.contracts.kinds import is_open
@@ -27,9 +27,15 @@ if TYPE_CHECKING:
 
 
 def check_field_names(
-    scope: Scope, bound: Bound, values: dict[str, Expression], kind: str | None, entry: Shape, where: str
+    scope: Scope,
+    bound: Bound,
+    values: dict[str, Expression],
+    kind: str | None,
+    entry: Shape,
+    where: str,
+    arguments: tuple[str, ...] | None = None,
 ) -> None:
-    """Check every `field_of_input` argument.
+    """Check every `field_of_input` argument, or those given.
 
     Args:
         scope: Where faults go.
@@ -38,9 +44,10 @@ def check_field_names(
         kind: Kind of the entries, if known.
         entry: Shape of one entry.
         where: JSON pointer of the arguments.
+        arguments: Those that name fields of `entry`; None: `field_of_input`.
     """
     decided = _is_decided(bound, values)
-    for argument in bound.contract.field_of_input:
+    for argument in bound.contract.field_of_input if arguments is None else arguments:
         if argument in values:
             value = values[argument]
             if isinstance(value, Literal_) and isinstance(value.data, str) and _is_there(entry, value.data):
@@ -73,6 +80,8 @@ def _names(value: Expression, where: str) -> Iterator[tuple[str, str]]:
         yield data, where
     elif is_list(data):
         yield from ((name, pointer(where, index)) for index, name in enumerate(data) if isinstance(name, str))
+    elif is_object(data):  # old names → new ones
+        yield from ((name, pointer(where, name)) for name in data)
     elif isinstance(value, ListOf):
         for index, item in enumerate(value.items):
             yield from _names(item, pointer(where, index))

@@ -16,6 +16,7 @@ from metnos.checks.fields import check_field_names
 from metnos.checks.lowering import DROPPED, Lowered, lower
 from metnos.checks.made import ALWAYS, PASSED_ON, UNKNOWN, Made, lifted, passed_on
 from metnos.checks.model import CheckedStep, Guardrail
+from metnos.checks.ruled import Call, shape_made
 from metnos.checks.scope import Reading, Scope, listed
 from metnos.checks.shapes import ANY, Shape, elements
 from metnos.checks.tables import FROM_STEP, FROM_STEPS, MAX_LITERAL
@@ -60,7 +61,9 @@ def check_step(scope: Scope, step: Step, bound: Bound | None, where: str) -> Che
     kind, entry = _consumed(scope, bound, compiled, lowered)
     if bound.contract.field_of_input and not entry.is_any:
         check_field_names(scope, bound, compiled, kind, entry, f"{where}/args")
-    scope.made.append(_makes(scope, bound, kind, entry, lifts=for_each is not None))
+    second = _second(scope, bound, compiled, f"{where}/args")
+    call = Call(bound, compiled, entry, second) if bound.roles else None
+    scope.made.append(_makes(scope, bound, call, kind, entry, lifts=for_each is not None))
     items = tuple(compiled.items())
     if lowered.value is not None and bound.contract.consumes is not None:
         items = (*items, (bound.contract.consumes.into, lowered.value))
@@ -227,7 +230,11 @@ def _consumed(
         return None, ANY
     if lowered.fills:
         return lowered.kind, lowered.entry
-    value = compiled.get(consumes.into)
+    return _given(scope, compiled.get(consumes.into), many=consumes.many)
+
+
+def _given(scope: Scope, value: Expression | None, *, many: bool) -> tuple[str | None, Shape]:
+    """Kind and shape of the entries that an argument holds."""
     if value is None or value is MISSPELLED:
         return None, ANY
     if isinstance(value, Ref):
@@ -237,17 +244,33 @@ def _consumed(
         whole = silently(scope, value.reference).whole
     else:
         whole = shape_of(scope, value)
-    return None, (elements(whole) or ANY) if consumes.many else whole
+    return None, (elements(whole) or ANY) if many else whole
+
+
+def _second(scope: Scope, bound: Bound, compiled: dict[str, Expression], where: str) -> Shape:
+    """An entry of the second collection of a join; the names of its fields are checked."""
+    roles = bound.roles
+    if "second" not in roles:
+        return ANY
+    kind, entry = _given(scope, compiled.get(roles["second"]), many=True)
+    fields = roles.get("second_fields", "")
+    if not entry.is_any:
+        argument = fields if fields in compiled else roles["fields"]
+        check_field_names(scope, bound, compiled, kind, entry, where, (argument,))
+    return entry
 
 
 # ------------------------------------------------------------------------------------------ results
 
 
-def _makes(scope: Scope, bound: Bound, kind: str | None, entry: Shape, *, lifts: bool) -> Made:
+def _makes(scope: Scope, bound: Bound, call: Call | None, kind: str | None, entry: Shape, *, lifts: bool) -> Made:
     made = bound.made
     produces = bound.contract.produces
-    if produces is not None and produces.rule in PASSED_ON and made.many and not entry.is_any:
-        made = passed_on(made, produces, kind, entry)
+    if produces is not None and made.many and not entry.is_any:
+        if produces.rule in PASSED_ON:
+            made = passed_on(made, produces, kind, entry)
+        elif call is not None and (shape := shape_made(call, made.entry)) is not None:
+            made = passed_on(made, produces, kind if produces.rule == "join" else None, shape)
     if lifts:
         made = lifted(made)
     if scope.runs_if != ALWAYS:

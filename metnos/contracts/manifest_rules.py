@@ -10,7 +10,7 @@ Law: pure; a rule looks at a table whose shape is right already, and reports eve
 | arguments named anywhere are arguments | manifest-argument |
 | `missing_arg` takes error, null, drop | manifest-argument |
 | produced field is in the result, as a list if many | manifest-result-field |
-| kinds exist; a transform rule needs an input | manifest-kind |
+| kinds exist; a transform rule needs an input; roles are those of the rule | manifest-kind |
 | families exist in the vocabulary | manifest-family |
 | code files are listed once, `executor.py` among them | manifest-code-file |
 | shipped: name is verb_object[_provider] of one of its families | manifest-name |
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from metnos.contracts import vocabulary
 from metnos.contracts.kinds import KINDS
+from metnos.contracts.model import ROLES
 from metnos.plan.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ def _named(table: Table) -> Iterator[tuple[str, str]]:
         yield table["consumes"]["into"], "/consumes/into"
     if "missing_arg" in table:
         yield table["missing_arg"], "/missing_arg"
+    produces = table.get("produces", {})
+    yield from ((name, f"/produces/roles/{role}") for role, name in produces.get("roles", {}).items())
+    yield from ((name, f"/produces/outer/{name}") for name in produces.get("outer", {}))
 
 
 def missing_argument(table: Table) -> Iterator[Diagnostic]:
@@ -149,6 +153,19 @@ def dataflow(table: Table) -> Iterator[Diagnostic]:
         yield from _kind(produces["kind"], "/produces/kind")
         if consumes is None and produces.get("rule", "fixed") != "fixed":
             yield Diagnostic(code="manifest-kind", where="/produces/rule", found=produces["rule"], expected="fixed without [consumes]")
+        yield from _roles(produces)
+
+
+def _roles(produces: Table) -> Iterator[Diagnostic]:
+    """Roles are those of the rule, `fields` among them; only a collection has entries to type."""
+    roles, known = produces.get("roles", {}), ROLES.get(produces.get("rule", "fixed"), frozenset[str]())
+    for role in roles:
+        if role not in known:
+            expected = ", ".join(sorted(known)) or "none with this rule"
+            yield Diagnostic(code="manifest-kind", where=f"/produces/roles/{role}", found=role, expected=expected)
+    if roles and ("fields" not in roles or not produces.get("many", True)):
+        expected = "the role fields, and many = true"
+        yield Diagnostic(code="manifest-kind", where="/produces/roles", found=", ".join(roles), expected=expected)
 
 
 def _kind(kind: str, where: str) -> Iterator[Diagnostic]:

@@ -51,6 +51,19 @@ class Produces(msgspec.Struct, frozen=True, kw_only=True):
     field: str = "entries"
     many: bool = True
     rule: Rule = "fixed"
+    roles: dict[str, str] = {}
+    """For `pick`, `group`, `join`: which argument plays which part (`ROLES`); none: entries are as declared."""
+    outer: dict[str, Any] = {}
+    """For `join`: an argument and the value under which an entry may go without a second's fields."""
+
+
+ROLES: dict[str, frozenset[str]] = {
+    "pick": frozenset({"fields", "rename"}),
+    "group": frozenset({"fields", "measure", "members"}),
+    "join": frozenset({"fields", "second", "second_fields", "prefix"}),
+}
+"""What an argument of a transform can be: the names of fields, old → new names, the field that is summed up, whether a
+group's entries are kept, the second collection, its fields where they are called otherwise, what clashing names begin with."""
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):

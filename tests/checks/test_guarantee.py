@@ -11,15 +11,18 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metnos.checks import arguments, lowering, steps
+from metnos.checks import arguments, lowering, ruled, steps
 from metnos.checks.model import CheckContext, Checked
 from metnos.checks.scope import Scope
+from metnos.checks.shapes import Alternative, Shape
 from metnos.checks.validator import Validator
 from tests.support import generated, world
+from tests.support import shaping as shaping_plans
 from tests.support.world import Broken
 
 CONTEXT = CheckContext(inputs=generated.INPUTS)
@@ -37,14 +40,14 @@ def accepted_of(rnd: Random, validator: Validator, written: dict[str, Any]) -> C
     return None
 
 
-def explore(seed: int, plans: int = 12) -> list[Checked]:
+def explore(seed: int, plans: int = 12, *, shaping: bool = False) -> list[Checked]:
     """Make up a catalog, plans for it, and changed plans; run what is accepted."""
     rnd = Random(seed)
-    known = generated.catalog(rnd)
+    known = shaping_plans.shaping_catalog(rnd) if shaping else generated.catalog(rnd)
     validator = Validator(known)
     accepted: list[Checked] = []
     for _ in range(plans):
-        written = generated.plan(rnd, known)
+        written = shaping_plans.shaping_plan(rnd, known) if shaping else generated.plan(rnd, known)
         checked = accepted_of(rnd, validator, written)
         if checked is None:
             continue
@@ -57,6 +60,24 @@ def explore(seed: int, plans: int = 12) -> list[Checked]:
 @given(st.integers(min_value=0, max_value=2**48))
 def test_an_accepted_plan_never_fails_by_what_was_declared(seed: int) -> None:
     explore(seed)
+
+
+@given(st.integers(min_value=0, max_value=2**48))
+def test_what_is_picked_grouped_and_joined_is_what_was_promised(seed: int) -> None:
+    """The stand-ins of these rules are the shipped executors."""
+    explore(seed, 4, shaping=True)
+
+
+def test_the_plans_that_pick_group_and_join_use_what_they_make() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(40):
+        for checked in explore(seed, 6, shaping=True):
+            rules = {step.number: shaping_plans.rule_of(step.contract) for step in checked.steps}
+            for step in checked.steps:
+                seen[rules[step.number]] += 1
+                seen.update(f"after {rules[number]}" for number in step.waits)
+    wanted = ("pick", "group", "join", "after pick", "after group", "after join")
+    assert {word: seen[word] for word in wanted if seen[word] < 5} == {}
 
 
 def test_the_plans_that_are_accepted_use_the_whole_language() -> None:
@@ -111,3 +132,24 @@ def test_a_check_that_is_switched_off_is_missed(check: str, monkeypatch: pytest.
     with pytest.raises(Broken):
         for seed in range(400):
             explore(seed)
+
+
+def _all_certain(shape: Shape) -> Alternative:
+    found = _ONLY_OBJECT(shape)
+    return msgspec.structs.replace(found, required=frozenset(found.fields))
+
+
+_ONLY_OBJECT = ruled._only_object
+RASH: dict[str, tuple[Any, str, Any]] = {
+    "what is absent becomes null": (ruled.Call, "missing", property(lambda _: "error")),
+    "optional fields of a join": (ruled, "_only_object", _all_certain),
+}
+
+
+@pytest.mark.parametrize("promise", sorted(RASH))
+def test_a_promise_too_bold_is_noticed(promise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, instead = RASH[promise]
+    monkeypatch.setattr(owner, name, instead)
+    with pytest.raises(Broken):
+        for seed in range(1000):
+            explore(seed, shaping=True)

@@ -237,16 +237,21 @@ class Sketch:
         self.steps: list[dict[str, Any]] = []
         self.results: list[dict[str, Any]] = []
         self.item: dict[str, Any] | None = None
+        self.after = 0
 
-    def add(self) -> None:
+    def add(self, tool: str = "", *, after: int = 0, over: int = 0) -> None:
+        """One more step: of any tool, or of this one; fed by step `after`, or run over what step `over` makes."""
         rnd = self.rnd
-        made = self.known.get(rnd.choice(self.known.names()))
+        made = self.known.get(tool or rnd.choice(self.known.names()))
         assert made is not None
         written: dict[str, Any] = {"tool": made.name}
-        if self.steps and rnd.random() < 0.25:
+        self.after = after
+        if self.steps and not tool and rnd.random() < 0.25:
             written["when"] = {rnd.choice(("nonempty", "nonempty", "empty")): self.some_step()}
         self.item = None
-        if rnd.random() < 0.2:
+        if over:
+            written["for_each"], self.item = f"${{step{over}.entries}}", self.entries_of(over)
+        elif not tool and rnd.random() < 0.2:
             written["for_each"], self.item = self.loop()
         if rnd.random() < 0.2:
             written["on_error"] = "continue"
@@ -267,7 +272,9 @@ class Sketch:
         if into is None:
             return args
         how = rnd.random()
-        if self.steps and how < 0.75:
+        if self.after:
+            args["from_step"] = self.after
+        elif self.steps and how < 0.75:
             args["from_step"] = self.some_step()
         elif self.steps and how < 0.85:
             args["from_steps"] = [self.some_step(), self.some_step()]

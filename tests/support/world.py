@@ -20,6 +20,7 @@ from metnos.values.resolve import Fault, resolve
 from metnos.values.runtime import runtime_value
 from metnos.values.value import Absent, Value
 from tests.support.generated import data
+from tests.support.shaping import executor, rule_of
 
 CONSTRAINTS = frozenset({"minimum", "maximum", "minLength", "maxLength", "enum", "pattern", "minItems", "maxItems"})
 """Words that only values can break: a reference meets them at resolution."""
@@ -146,6 +147,14 @@ class World:
         for group in each.contract.requires_one_of:
             if not any(name in args for name in group):
                 raise Broken(f"step {each.number}: none of {group}")
+        if rule_of(each.contract):
+            done = executor(rule_of(each.contract))(args, None)
+            self.by_data = self.by_data or not done.ok
+            if done.ok and (
+                faults := list(jsonschema_rs.Draft202012Validator(each.contract.result).iter_errors(done.data))
+            ):
+                raise Broken(f"{each.contract.name} made {faults[0].message}")
+            return Value(done.data) if done.ok else Absent("failed")
         return Value(self.result(each.contract, args))
 
     def result(self, made: Contract, args: dict[str, Any]) -> Any:
