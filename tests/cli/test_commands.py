@@ -29,7 +29,8 @@ def write(folder: Path, name: str, plan: Any) -> str:
 
 def test_ask_answers_on_stdout_and_names_the_turn_on_stderr(metnos: Metnos) -> None:
     done = metnos("ask", COUNT)
-    assert (done.status, done.out) == (0, "Number of files under this folder, hidden ones left out: 2.\n")
+    assert done.status == 0
+    assert re.fullmatch(r".* under this folder, hidden ones left out: 2\b.*\n", done.out)
     assert re.fullmatch(r"turn \d{8}-\d{6}-[0-9a-f]{8}\n", done.err)
     words = metnos("ask", *COUNT.split(), "--plan")
     assert (words.status, words.out) == (0, done.out)
@@ -46,7 +47,8 @@ def test_ask_json_is_the_result(metnos: Metnos) -> None:
 
 def test_ask_in_italian_answers_in_italian(metnos: Metnos) -> None:
     good = metnos("ask", "quanti file ci sono qui")
-    assert (good.status, good.out) == (0, "Numero di file sotto questa cartella, esclusi i nascosti: 2.\n")
+    assert good.status == 0
+    assert re.fullmatch(r".* sotto questa cartella, esclusi i nascosti: 2\b.*\n", good.out)
     assert good.err.startswith("turno ")
     for sentence, status in (
         ("leggi il file nulla.txt", 1), ("cancella tutto in questa cartella", 1), ("piega il bucato", 1),
@@ -77,7 +79,8 @@ def test_ask_without_a_terminal_suspends_and_says_how_to_go_on(metnos: Metnos, f
     command = re.search(r"`metnos (resume .*?)`", done.err)
     assert command is not None
     resumed = metnos(*command[1].split())
-    assert (resumed.status, resumed.out) == (0, "Written: hello.txt (size in bytes: 5).\n")
+    assert resumed.status == 0
+    assert re.fullmatch(r"Written: hello.txt .*\b5\b.*\n", resumed.out)
     assert (folder / "hello.txt").read_text() == "hello"
     again = metnos("--json", *command[1].split())
     assert (again.status, again.error["code"]) == (2, "turn-closed")
