@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from metnos.contracts.catalog import Refused
 from metnos.foreign import store
-from metnos.foreign.clients import Clients
 from metnos.foreign.describing import contract_of, reason_against
 from metnos.plan.diagnostics import Diagnostic
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from metnos.contracts.catalog import Catalog
     from metnos.contracts.model import Contract
-    from metnos.foreign.clients import Call
+    from metnos.foreign.clients import Call, Clients
     from metnos.foreign.model import Import
 
 
@@ -40,7 +39,8 @@ class Imports:
                 continue
             held[found.name] = found
             self._take(found)
-        self._clients = Clients(held, os.environ)
+        self._held = held
+        self._clients: Clients | None = None
 
     def join(self, catalog: Catalog) -> Catalog:
         """`catalog` with the imported tools, but those whose name is taken."""
@@ -55,11 +55,16 @@ class Imports:
 
     def externals(self) -> Mapping[str, Call]:
         """Contract name → how it is called."""
+        if self._clients is None:
+            from metnos.foreign.clients import Clients
+
+            self._clients = Clients(self._held, os.environ)
         return dict(self._clients.calls())
 
     def close(self) -> None:
         """End every connection."""
-        self._clients.close()
+        if self._clients is not None:
+            self._clients.close()
 
     def _take(self, imported: Import) -> None:
         for tool in imported.tools:

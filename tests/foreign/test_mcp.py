@@ -149,6 +149,7 @@ def test_a_hanging_call_ends_in_time_and_is_cancelled_there(
 
 def _connect(engine: Any) -> None:
     """Open the connection outside a step, which has a short time limit."""
+    assert engine.parts.runners
     clients = engine.parts.imports._clients
     imported = clients._imports["t"]
 
