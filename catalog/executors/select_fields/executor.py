@@ -1,4 +1,4 @@
-"""Keeps some fields of every entry, in the order given, under new names where asked.
+"""Keeps some fields of every entry, under new names where asked.
 
 Law: values are passed on as they are. Two fields never get one name.
 """
