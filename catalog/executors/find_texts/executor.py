@@ -37,6 +37,9 @@ class Search:
         self.args = args
         self.ctx = ctx
         self.compiled = compiled
+        exact = args.get("syntax", "text") == "text" and not args.get("ignore_case", False)
+        self.literal: str = args["pattern"] if exact else ""
+        """Text without which a file need not be looked at line by line."""
         self.most: int = args.get("max_matches", 10_000)
         self.largest: int = args.get("max_bytes", 16 * 1024 * 1024)
         self.entries: list[dict[str, Any]] = []
@@ -61,6 +64,8 @@ class Search:
             return self.skip("not-text", path)
         self.files += 1
         self.ctx.progress(self.files, None, path)
+        if self.literal and self.literal not in text:
+            return None
         for number, line in enumerate(text.split("\n"), 1):
             for match in matches(self.compiled, line.removesuffix("\r"), self.most):
                 if len(self.entries) >= self.most or self.length > MOST_TEXT:
