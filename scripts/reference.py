@@ -33,6 +33,18 @@ def commands() -> Iterator[str]:
             yield f"## {name}"
             yield ""
             yield from _shown(f"metnos {name} --help", command.get_help(inner))
+            for below, each in _below(command, inner):
+                lowest = click.Context(each, parent=inner, info_name=below, **width)
+                yield ""
+                yield f"### {name} {below}"
+                yield ""
+                yield from _shown(f"metnos {name} {below} --help", each.get_help(lowest))
+
+
+def _below(command: Any, context: Any) -> list[tuple[str, Any]]:
+    """The commands of a group; none for a command."""
+    names: list[str] = command.list_commands(context) if hasattr(command, "list_commands") else []
+    return [(name, command.get_command(context, name)) for name in names]
 
 
 def _shown(typed: str, printed: str) -> Iterator[str]:

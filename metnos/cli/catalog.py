@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 SCHEMAS: tuple[str, ...] = ("plan", "manifest")
 TOOLS = "tools"
 COMMANDS: dict[str, tuple[str, str]] = {
+    "list": ("metnos.cli.catalog", "List the tools that were admitted, and what was refused and why."),
+    "show": ("metnos.cli.catalog", "Show one contract."),
+    "verify": ("metnos.cli.trust", "Verify every envelope and code file anew."),
+    "sign": ("metnos.cli.trust", "Sign a folder of executors of your own."),
+    "keys": ("metnos.cli.trust", "List your signing keys, or make one."),
     "import": ("metnos.cli.foreign", "Import the tools of an MCP server or of an OpenAPI service."),
     "imports": ("metnos.cli.foreign", "List what is imported, or show one import."),
     "remove": ("metnos.cli.foreign", "Forget an import."),
@@ -70,6 +75,23 @@ def _effects(contract: Contract) -> str:
 @click.argument("name", required=False)
 def tools_command(desk: Desk, name: str | None) -> int:
     """List the tools that were admitted, and what was refused and why; or show one contract."""
+    return _tools(desk, name)
+
+
+@command(name="list")
+def list_command(desk: Desk) -> int:
+    """List the tools that were admitted, and what was refused and why."""
+    return _tools(desk, None)
+
+
+@command(name="show")
+@click.argument("name")
+def show_command(desk: Desk, name: str) -> int:
+    """Show one contract."""
+    return _tools(desk, name)
+
+
+def _tools(desk: Desk, name: str | None) -> int:
     output = desk.output
     with desk.engine() as engine:
         catalog, refused = engine.catalog, engine.refused

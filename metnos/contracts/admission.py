@@ -4,13 +4,16 @@ Law: bytes come in through `Source`, and the bytes that were hashed are the byte
 No clock: the reference time is an argument. One bad manifest never touches another. Order, first failure decides:
 
     envelope → signature (trust.py, rules 1-4) → strict JSON → shape, schemas, rules → name → SDK → withdrawn,
-    version → every code file's length and digest → distributions → platform → Admitted
+    version → expiry → every code file's length and digest → distributions → platform → Admitted
+
+Of a manifest's code files every one is looked at, and all that fail are named.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
@@ -26,7 +29,6 @@ from metnos.sdk import SDK_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from metnos.contracts.model import CodeFile, Contract
 
@@ -78,7 +80,8 @@ def admit(name: str, data: bytes, source: Source, terms: Terms) -> Admitted | Re
         trusted, table = _verified(name, data, terms)
         contract = _contract(name, table)
         _version(contract, trusted, terms)
-        code = {file.name: _code(name, file, source) for file in contract.files}
+        _expiry(table, terms)
+        code = _all_code(contract, source)
         contract = msgspec.structs.replace(contract, distributions=_distributions(contract))
         _platform(contract, terms.platform)
     except Refusal as refusal:
@@ -135,6 +138,31 @@ def _version(contract: Contract, trusted: Trusted, terms: Terms) -> None:
     )
     if fault is not None:
         raise Refusal(fault)
+
+
+def _expiry(table: dict[str, Any], terms: Terms) -> None:
+    expires = table.get("expires")
+    if expires is None:
+        return
+    try:
+        over = terms.now >= datetime.fromisoformat(expires)
+    except ValueError:
+        raise Refusal(Diagnostic(code="manifest-field", where="/expires", found=expires, expected="a time")) from None
+    if over:
+        raise Refusal(Diagnostic(code="manifest-expired", where="/expires", found=expires, expected="a later time"))
+
+
+def _all_code(contract: Contract, source: Source) -> dict[str, bytes]:
+    code: dict[str, bytes] = {}
+    faults: list[Diagnostic] = []
+    for file in contract.files:
+        try:
+            code[file.name] = _code(contract.name, file, source)
+        except Refusal as refusal:
+            faults += refusal.diagnostics
+    if faults:
+        raise Refusal(*faults)
+    return code
 
 
 def _code(name: str, file: CodeFile, source: Source) -> bytes:

@@ -26,7 +26,7 @@ import msgspec
 from metnos.contracts.admission import MAX_CODE_BYTES
 from metnos.contracts.envelope import MANIFEST_TYPE, PLAN_TYPE, key_id, public_bytes, sign
 from metnos.contracts.imports import check_imports
-from metnos.contracts.load import SUFFIX, read_bounded
+from metnos.contracts.load import SUFFIX, read_bounded, version_of
 from metnos.contracts.manifest import check_manifest, read_table
 from metnos.contracts.trust import Key, Role, TrustRoot, write_trust
 from metnos.contracts.versions import distribution_of, installed_version, satisfies
@@ -53,10 +53,45 @@ class BuildFault(Exception):
 
 
 class Signer(msgspec.Struct, frozen=True, kw_only=True):
-    """The key that signs, and whether it is a development key."""
+    """The key that signs (or several, each of which does), and whether it is a development key."""
 
     key: Any
     development: bool
+
+
+class Tree(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the sources lie."""
+
+    manifests: dict[str, Path]
+    """Executor → its manifest."""
+    code: dict[str, Path]
+    """Executor → the folder of its code; every folder with an `executor.py` counts."""
+    plans: tuple[Path, ...]
+    shipped: bool = True
+    """The rules for executors of this repository hold too."""
+
+
+def checkout(source: Path) -> Tree:
+    """`manifests/NAME.toml`, `catalog/executors/NAME/`, `catalog/plans/*.toml`."""
+    manifests = {path.stem: path for path in sorted((source / "manifests").glob("*.toml"))}
+    executors = source / "catalog" / "executors"
+    written = {folder.name: folder for folder in sorted(executors.glob("*/")) if (folder / "executor.py").exists()}
+    return Tree(
+        manifests=manifests,
+        code={**written, **{name: executors / name for name in manifests}},
+        plans=tuple(sorted((source / "catalog" / "plans").glob("*.toml"))),
+    )
+
+
+def own_folder(source: Path) -> Tree:
+    """`NAME/manifest.toml` beside `NAME/executor.py` …, `plans/*.toml`: executors of one's own."""
+    folders = {folder.name: folder for folder in sorted(source.glob("*/")) if folder.name != "plans"}
+    return Tree(
+        manifests={name: folder / "manifest.toml" for name, folder in folders.items() if (folder / "manifest.toml").exists()},
+        code={name: folder for name, folder in folders.items() if (folder / "executor.py").exists()},
+        plans=tuple(sorted((source / "plans").glob("*.toml"))),
+        shipped=False,
+    )
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,29 +104,33 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build(source: Path, out: Path, signer: Signer) -> Report:
-    """Sign the tree at `source` into `out`.
+    """Sign the checkout at `source` into `out`; see `sign_tree`."""
+    return sign_tree(checkout(source), out, signer, trust_root(signer))
+
+
+def sign_tree(tree: Tree, out: Path, signer: Signer, root: TrustRoot) -> Report:
+    """Sign a tree of sources into `out`, with this trust root.
 
     Raises:
         BuildFault: A manifest, code file or template is at fault; `out` is as it was.
         OSError: The disk failed; `out` is as it was.
     """
-    files: dict[str, bytes] = {"trust.json": write_trust(trust_root(signer))}
+    files: dict[str, bytes] = {"trust.json": write_trust(root)}
     faults: list[Diagnostic] = []
-    manifests = sorted((source / "manifests").glob("*.toml"))
-    for path in manifests:
-        faults += _executor(source, path, signer.key, files)
-    plans = sorted((source / "catalog" / "plans").glob("*.toml"))
-    for path in plans:
+    for name, path in tree.manifests.items():
+        faults += _executor(name, path, tree, signer.key, files)
+    for path in tree.plans:
         faults += _plan(path, signer.key, files)
-    listed = {path.stem for path in manifests}
-    for folder in sorted((source / "catalog" / "executors").glob("*/")):
-        if folder.name not in listed and (folder / "executor.py").exists():
-            expected = f"manifests/{folder.name}.toml"
+    for name, folder in tree.code.items():
+        if name not in tree.manifests:
+            expected = f"manifests/{name}.toml" if tree.shipped else "manifest.toml"
             faults.append(Diagnostic(code="manifest-missing", where=str(folder), found="no manifest", expected=expected))
     if faults:
         raise BuildFault(faults)
     changed = _publish(files, out)
-    return Report(executors=len(manifests), plans=len(plans), development=signer.development, changed=changed)
+    return Report(
+        executors=len(tree.manifests), plans=len(tree.plans), development=signer.development, changed=changed
+    )
 
 
 def trust_root(signer: Signer) -> TrustRoot:
@@ -116,24 +155,24 @@ def payload_of(table: dict[str, Any], code: dict[str, bytes]) -> bytes:
     return canonical(signed)
 
 
-def _executor(source: Path, path: Path, key: Ed25519PrivateKey, files: dict[str, bytes]) -> list[Diagnostic]:
+def _executor(name: str, path: Path, tree: Tree, key: Any, files: dict[str, bytes]) -> list[Diagnostic]:
     """Add one executor's envelope and code to `files`; or its faults, placed in its files."""
     table = read_table(path.read_bytes())
     if isinstance(table, list):
         return _placed(table, str(path))
-    faults = check_manifest(table, shipped=True)
-    if not faults and table["name"] != path.stem:
-        faults = [Diagnostic(code="name-mismatch", where="/name", found=table["name"], expected=path.stem)]
+    faults = check_manifest(table, shipped=tree.shipped)
+    if not faults and table["name"] != name:
+        faults = [Diagnostic(code="name-mismatch", where="/name", found=table["name"], expected=name)]
     if faults:
         return _placed(faults, str(path))
-    folder = source / "catalog" / "executors" / path.stem
+    folder = tree.code.get(name, path.parent)
     code: dict[str, bytes] = {}
-    for name in table["files"]:
-        faults += _code(folder / name, name, table, code)
+    for file in table["files"]:
+        faults += _code(folder / file, file, table, code)
     faults += _placed(_distributions(table), str(path))
     if not faults:
-        files[f"manifests/{path.stem}{SUFFIX}"] = sign(payload_of(table, code), key, MANIFEST_TYPE)
-        files.update({f"executors/{path.stem}/{name}": data for name, data in code.items()})
+        files[f"manifests/{name}{SUFFIX}"] = sign(payload_of(table, code), key, MANIFEST_TYPE)
+        files.update({f"executors/{name}/{file}": data for file, data in code.items()})
     return faults
 
 
@@ -161,7 +200,7 @@ def _distributions(table: dict[str, Any]) -> list[Diagnostic]:
     return faults
 
 
-def _plan(path: Path, key: Ed25519PrivateKey, files: dict[str, bytes]) -> list[Diagnostic]:
+def _plan(path: Path, key: Any, files: dict[str, bytes]) -> list[Diagnostic]:
     data = path.read_bytes()
     if len(data) > MAX_PLAN_BYTES:
         expected = f"{MAX_PLAN_BYTES} bytes"
@@ -169,6 +208,9 @@ def _plan(path: Path, key: Ed25519PrivateKey, files: dict[str, bytes]) -> list[D
     table = read_table(data)
     if isinstance(table, list):
         return _placed(table, str(path))
+    if version_of(data) is None:
+        fault = Diagnostic(code="manifest-missing-field", where="", found=str(table.get("version", "")), expected="version")
+        return _placed([fault], str(path))
     files[f"plans/{path.stem}{SUFFIX}"] = sign(data, key, PLAN_TYPE)
     return []
 
@@ -214,14 +256,19 @@ def open_signer(source: Path, key: Path | None) -> Signer:
     release = os.environ.get(RELEASE_KEY)
     chosen = key or (Path(release) if release else None)
     if chosen is not None:
-        return Signer(key=_read_key(chosen.read_bytes()), development=False)
+        return Signer(key=parse_key(chosen.read_bytes()), development=False)
     path = source / "build" / "keys" / "dev.ed25519"
     if not path.exists():
-        _make_key(path)
-    return Signer(key=_read_key(path.read_bytes()), development=True)
+        make_key(path)
+    return Signer(key=parse_key(path.read_bytes()), development=True)
 
 
-def _read_key(data: bytes) -> Ed25519PrivateKey:
+def parse_key(data: bytes) -> Ed25519PrivateKey:
+    """A private key: 32 raw bytes, 64 hex digits, or PEM (PKCS 8).
+
+    Raises:
+        ValueError: It is none.
+    """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -234,8 +281,8 @@ def _read_key(data: bytes) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(raw)
 
 
-def _make_key(path: Path) -> None:
-    """A new development key; of two builds at once, one key wins and both use it."""
+def make_key(path: Path) -> None:
+    """A new key in a file of its owner's; of two makers at once, one key wins and both use it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)

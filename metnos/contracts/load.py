@@ -14,7 +14,9 @@ says so in `refused`; nothing raises on bad data.
 from __future__ import annotations
 
 import os
+import re
 import stat
+import tomllib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -24,10 +26,13 @@ from metnos.contracts.admission import Terms, admit, verified_payload
 from metnos.contracts.catalog import Admitted, Catalog, Refused
 from metnos.contracts.envelope import MAX_BYTES, PLAN_TYPE
 from metnos.contracts.seen import SeenFault, raise_seen, read_seen
-from metnos.contracts.trust import TrustFault, TrustRoot, read_trust
+from metnos.contracts.trust import Trusted, TrustFault, TrustRoot, read_trust
+from metnos.contracts.versions import precedence
 from metnos.plan.diagnostics import Diagnostic
+from metnos.plan.jsondata import digest_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SUFFIX = ".dsse.json"
@@ -41,13 +46,16 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[Refused, ...] = ()
 
 
-def load_catalog(directory: Path, *, home: Path | None, now: datetime | None = None) -> Catalog:
+def load_catalog(
+    directory: Path, *, home: Path | None, now: datetime | None = None, remember: bool = True
+) -> Catalog:
     """Admit every manifest of a catalog folder, each on its own.
 
     Args:
         directory: As laid out above.
         home: METNOS_HOME, where the highest versions seen are kept; None: they are not (tests, tools).
         now: Reference time with zone; the clock's if left out.
+        remember: Raise the versions seen to those admitted; who only looks does not.
     """
     trust = _trust(directory)
     if isinstance(trust, Refused):
@@ -57,33 +65,85 @@ def load_catalog(directory: Path, *, home: Path | None, now: datetime | None = N
     results = [_one(path, source, terms) for path in _envelopes(directory / "manifests")]
     admitted = [result for result in results if isinstance(result, Admitted)]
     refused = [result for result in results if isinstance(result, Refused)]
-    if home is not None:
-        refused += _remember(home, trust, admitted, terms.seen)
+    if home is not None and remember:
+        versions = {one.contract.name: one.contract.version for one in admitted if not one.development}
+        refused += _remember(home, trust, versions, terms.seen)
     return Catalog(admitted, refused=refused)
 
 
-def load_plans(directory: Path, *, now: datetime | None = None) -> dict[str, bytes]:
+def load_plans(directory: Path, *, home: Path | None = None, now: datetime | None = None) -> dict[str, bytes]:
     """The verified templates of a catalog folder: name → TOML bytes. `read_plans` also says what was refused."""
-    return read_plans(directory, now=now).verified
+    return read_plans(directory, home=home, now=now).verified
 
 
-def read_plans(directory: Path, *, now: datetime | None = None) -> Plans:
-    """Verify every template of a catalog folder, each on its own."""
+def read_plans(
+    directory: Path, *, home: Path | None = None, now: datetime | None = None, remember: bool = True
+) -> Plans:
+    """Verify every template of a catalog folder, each on its own; rules and arguments as for manifests."""
     trust = _trust(directory)
     if isinstance(trust, Refused):
         return Plans(verified={}, refused=(trust,))
-    when = now or datetime.now(UTC)
+    terms = Terms(trust=trust, now=now or datetime.now(UTC), seen=_seen(home, trust))
     verified: dict[str, bytes] = {}
+    versions: dict[str, str] = {}
     refused: list[Refused] = []
     for path in _envelopes(directory / "plans"):
         name = path.name.removesuffix(SUFFIX)
-        data = _bounded(path)
-        trusted = data if isinstance(data, Diagnostic) else verified_payload(f"plan/{name}", data, PLAN_TYPE, trust, when)
-        if isinstance(trusted, Diagnostic):
-            refused.append(Refused(name=f"plan/{name}", diagnostic=trusted))
-        else:
-            verified[name] = trusted.verification.payload
+        found = _plan(f"plan/{name}", _bounded(path), terms)
+        if isinstance(found, Diagnostic):
+            refused.append(Refused(name=f"plan/{name}", diagnostic=found))
+            continue
+        trusted, version = found
+        verified[name] = trusted.verification.payload
+        if not trusted.development:
+            versions[f"plan/{name}"] = version
+    if home is not None and remember:
+        refused += _remember(home, trust, versions, terms.seen)
     return Plans(verified=verified, refused=tuple(refused))
+
+
+def _plan(name: str, data: bytes | Diagnostic, terms: Terms) -> tuple[Trusted, str] | Diagnostic:
+    """One template through every rule of `trust.py`; its version beside it."""
+    if isinstance(data, Diagnostic):
+        return data
+    trusted = verified_payload(name, data, PLAN_TYPE, terms.trust, terms.now)
+    if isinstance(trusted, Diagnostic):
+        return trusted
+    payload = trusted.verification.payload
+    version = version_of(payload)
+    if version is None:
+        expected = "`version`, a semantic version"
+        return Diagnostic(code="manifest-field", where=f"/{name}", found="no version", expected=expected)
+    seen: Mapping[str, str] | None = terms.seen
+    if seen is None and not trusted.development:
+        expected = "a memory of versions that can be read"
+        return Diagnostic(code="seen-damaged", where=f"/{name}", found="trust/seen.json", expected=expected)
+    fault = terms.trust.check_version(
+        name,
+        version,
+        digest_bytes(payload),
+        seen=(seen or {}).get(name),
+        development=trusted.development,
+    )
+    return fault or (trusted, version)
+
+
+_VERSION = re.compile(rb'version = "([^"\\]*)"')
+
+
+def version_of(template: bytes) -> str | None:
+    """The version that a template says it is; None if there is none, or it is no semantic version.
+
+    Whole TOML is read only where the line does not stand among the first: there are dozens of templates at each start.
+    """
+    lines = template.split(b"\n", 4)[:4]
+    found = next((match for line in lines if (match := _VERSION.fullmatch(line.rstrip(b"\r")))), None)
+    try:
+        said: object = found.group(1).decode() if found else tomllib.loads(template.decode()).get("version")
+        precedence(str(said))
+    except (ValueError, RecursionError):
+        return None
+    return str(said)
 
 
 def _trust(directory: Path) -> TrustRoot | Refused:
@@ -107,9 +167,8 @@ def _seen(home: Path | None, trust: TrustRoot) -> dict[str, str] | None:
         return None
 
 
-def _remember(home: Path, trust: TrustRoot, admitted: list[Admitted], seen: dict[str, str] | None) -> list[Refused]:
+def _remember(home: Path, trust: TrustRoot, versions: dict[str, str], seen: dict[str, str] | None) -> list[Refused]:
     """Raise the versions seen. Where that fails the catalog still serves, and says so."""
-    versions = {one.contract.name: one.contract.version for one in admitted if not one.development}
     if seen is None or all(seen.get(name) == version for name, version in versions.items()):
         return []
     try:

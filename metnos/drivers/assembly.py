@@ -124,7 +124,7 @@ def read_plans(settings: Settings, *, shipped: bool) -> Plans:
     """The publisher-signed templates of the catalog folder, and what was refused of them."""
     from metnos.contracts.load import Plans, read_plans
 
-    return read_plans(settings.catalog) if shipped else Plans(verified={}, refused=())
+    return read_plans(settings.catalog, home=settings.home) if shipped else Plans(verified={}, refused=())
 
 
 def refused_template(name: str, why: str) -> Refused:

@@ -26,7 +26,7 @@ def tree(tmp_path: Path) -> Path:
             (folder / name).write_bytes(CODE)
     plans = source / "catalog" / "plans"
     plans.mkdir()
-    (plans / "large_files.toml").write_bytes(b'id = "large_files"\n')
+    (plans / "large_files.toml").write_bytes(b'id = "large_files"\nversion = "1.0.0"\n')
     return source
 
 

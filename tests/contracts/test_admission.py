@@ -17,7 +17,7 @@ from metnos.contracts.admission import Terms, admit
 from metnos.contracts.build import Signer, payload_of, trust_root
 from metnos.contracts.catalog import Admitted, Catalog, Refused
 from metnos.contracts.envelope import MAX_BYTES, PLAN_TYPE, sign
-from metnos.contracts.load import load_catalog, load_plans, read_plans
+from metnos.contracts.load import load_catalog, load_plans, read_plans, version_of
 from metnos.contracts.seen import SeenFault, raise_seen, read_seen
 from metnos.contracts.trust import TrustRoot, read_trust, write_trust
 from metnos.plan.codes import CODES
@@ -275,7 +275,7 @@ def test_a_trust_root_alone_is_an_empty_catalog(signed: Path, tmp_path: Path) ->
 
 
 def test_templates_are_the_exact_bytes_that_were_signed(signed: Path) -> None:
-    assert load_plans(signed, now=NOW) == {"large_files": b'id = "large_files"\n'}
+    assert load_plans(signed, now=NOW) == {"large_files": b'id = "large_files"\nversion = "1.0.0"\n'}
     assert load_plans(signed) == load_plans(signed, now=datetime.now(UTC))
 
 
@@ -324,3 +324,11 @@ def test_admission_needs_no_disk() -> None:
     assert not found.development
     assert isinstance(admit("x", b"", Memory(), Terms(trust=trust, now=NOW)), Refused)
     assert admission.MAX_CODE_BYTES == 1024 * 1024
+
+
+def test_the_version_of_a_template_is_read_wherever_it_stands() -> None:
+    assert version_of(b'id = "x"\nversion = "1.2.0"\r\n') == "1.2.0"
+    assert version_of(b"id = 'x'\na = 1\nb = 2\nc = 3\nversion = '1.2.0-rc.1'\n") == "1.2.0-rc.1"
+    assert version_of(b'[a]\nb = "c"\nc = "d"\nd = "e"\nversion = "1.0.0"\n') is None
+    for broken in (b"", b"version = 1", b'version = "1.0"', b"\xff", b"version = ", b"a = " + b"[" * 5000):
+        assert version_of(broken) is None

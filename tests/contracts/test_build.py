@@ -62,7 +62,7 @@ def test_a_change_replaces_the_folder_and_leaves_nothing_behind(tree: Path, tmp_
     out = tmp_path / "out"
     build(tree, out, RELEASE)
     (tree / "catalog" / "plans" / "large_files.toml").unlink()
-    (tree / "catalog" / "plans" / "count_files.toml").write_bytes(b"id = 'count_files'\n")
+    (tree / "catalog" / "plans" / "count_files.toml").write_bytes(b'id = "count_files"\nversion = "1.0.0"\n')
     assert build(tree, out, RELEASE).changed
     assert [path.name for path in (out / "plans").iterdir()] == ["count_files.dsse.json"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
@@ -81,7 +81,7 @@ def test_a_failed_disk_leaves_what_was_there(tree: Path, tmp_path: Path, monkeyp
     out = tmp_path / "out"
     build(tree, out, RELEASE)
     before = snapshot(out)
-    (tree / "catalog" / "plans" / "large_files.toml").write_bytes(b"id = 'x'\n")
+    (tree / "catalog" / "plans" / "large_files.toml").write_bytes(b"id = 'x'\nversion = '1.0.0'\n")
 
     def full(self: Path, data: bytes) -> int:
         raise OSError(28, "no space left")
@@ -150,9 +150,9 @@ def test_a_development_key_is_made_once_and_for_its_owner(tmp_path: Path) -> Non
 
 def test_of_two_builds_at_once_one_key_wins(tmp_path: Path) -> None:
     path = tmp_path / "keys" / "dev.ed25519"
-    module._make_key(path)
+    module.make_key(path)
     first = path.read_bytes()
-    module._make_key(path)
+    module.make_key(path)
     assert path.read_bytes() == first
 
 
@@ -228,3 +228,13 @@ def test_what_is_shipped_is_signed_and_admitted(tmp_path: Path) -> None:
     assert len(catalog.names()) == report.executors == len(list((ROOT / "manifests").glob("*.toml")))
     plans = {path.stem: path.read_bytes() for path in (ROOT / "catalog" / "plans").glob("*.toml")}
     assert load_plans(tmp_path / "out") == plans
+
+
+@pytest.mark.parametrize("version", [None, "1", "one", 'x"y'])
+def test_a_template_needs_a_version_that_can_go_up(tree: Path, tmp_path: Path, version: str | None) -> None:
+    line = "" if version is None else f"version = '{version}'\n"
+    (tree / "catalog" / "plans" / "large_files.toml").write_text(f"id = 'x'\n{line}")
+    with pytest.raises(BuildFault) as caught:
+        build(tree, tmp_path / "out", RELEASE)
+    (fault,) = caught.value.diagnostics
+    assert (fault.code, fault.expected) == ("manifest-missing-field", "version")
