@@ -10,6 +10,7 @@ from metnos.cache import wordings
 from metnos.cache.wordings import (
     Automaton,
     Choice,
+    Flag,
     SlotPart,
     WordingFault,
     Words,
@@ -80,6 +81,16 @@ def test_names_of_a_form() -> None:
         "here",
     ):
         assert built.names(no.split()) == ()
+
+
+def test_a_flag_says_which_way_was_taken() -> None:
+    assert parse_wording("a [b {x+}]", {}) == (Words("a"), Choice(((), (Words("b"), Flag("x")))))
+    built = automaton("list files [[,] including hidden files {hidden+}] [in {folder:path}]")
+    assert built.names(["list", "files"]) == ((),)
+    assert built.names(["list", "files", ",", "including", "hidden", "files"]) == (("+hidden",),)
+    assert built.names(["list", "files", "including", "hidden", "files", "in", "{path}"]) == (("+hidden", "folder"),)
+    assert built.names(["list", "files", "including", "hidden"]) == ()
+    assert automaton("list [all {x+}|all {y+}] files").names(["list", "all", "files"]) == (("+x",), ("+y",))
 
 
 def test_two_bindings_of_one_form_are_both_given() -> None:
