@@ -53,6 +53,8 @@ def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = N
 
 
 def _outcome(state: TurnState, outcome: str, language: str, denied: str) -> str:
+    if outcome == "user_aborted" and any(effect.cls != "read" for effect in state.effects):
+        return message("aborted.partly", language)
     if outcome == "user_aborted" and has_message(f"aborted.{state.code}"):
         return message(f"aborted.{state.code}", language, detail=state.detail)
     detail = state.detail or state.code

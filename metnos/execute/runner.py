@@ -32,6 +32,7 @@ from metnos.execute.here import HereContext
 from metnos.execute.outcome import STOPPED, StepOutcome, failed
 from metnos.execute.prepared import Prepared
 from metnos.execute.wire import NOT_MADE
+from metnos.sdk import Effect, Result
 from metnos.turn.commands import StartStep
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ class Runners:
         finally:
             if context.opened is not None:
                 context.opened.close()
-        return self._border.receive(returned, prepared, args)
+        return told(self._border.receive(returned, prepared, args), prepared, command, returned)
 
     async def _on_loop(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
         import asyncio
@@ -236,7 +237,7 @@ class Runners:
             del self._running[key]
             if context.opened is not None:
                 context.opened.close()
-        return self._border.receive(returned, prepared, command.args)
+        return told(self._border.receive(returned, prepared, command.args), prepared, command, returned)
 
     async def _in_thread(self, prepared: Prepared, command: StartStep, grant: Grant) -> StepOutcome:
         import asyncio
@@ -348,6 +349,19 @@ def _own(args: dict[str, Any]) -> dict[str, Any]:
     return {
         name: msgspec.to_builtins(value) if isinstance(value, list | dict) else value for name, value in args.items()
     }
+
+
+def told(outcome: StepOutcome, prepared: Prepared, command: StartStep, returned: object) -> StepOutcome:
+    """The outcome of a host's function, with its effect named.
+
+    A function that returns plain data gives no receipt; that it returned is what is known of its effect. One that
+    returns a `Result` says itself what it did, also that it did nothing.
+    """
+    if command.effect == "read" or outcome.status != "finished" or isinstance(returned, Result):
+        return outcome
+    named = [value for name in prepared.contract.targets if isinstance(value := command.args.get(name), str)]
+    effects = tuple(Effect(cls=command.effect, target=target) for target in named or [prepared.contract.name])
+    return msgspec.structs.replace(outcome, effects=effects)
 
 
 def _stopper(future: Future[Any], stopped: asyncio.Future[None]) -> Callable[[], None]:
