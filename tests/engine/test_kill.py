@@ -224,8 +224,8 @@ def test_an_older_database_is_behind_the_anchor_of_the_intent(
     assert lines(folder / "lines") == 1
 
 
-def test_without_its_anchor_an_intent_is_not_believed(opens: Opens, crashes: Crashes, folder: Path) -> None:
-    given = plan(step("append_line", path=str(folder / "lines")))
-    assert crashes.run(given, die=("effect-done", 1), break_="anchor") == KILLED
+def test_without_its_anchor_an_effect_is_not_believed(opens: Opens, crashes: Crashes, folder: Path) -> None:
+    given = plan(step("append_line", path=str(folder / "lines")), step("append_line", path=str(folder / "lines")))
+    assert crashes.run(given, die=("before-intent", 2), break_="anchor") == KILLED
     engine = opens()
     assert engine.verify(engine.turns(1)[0].turn).code == "anchor-missing", "the matrix above would not notice"

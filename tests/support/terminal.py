@@ -14,11 +14,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "metnos"]
 PATIENCE_S = 30
+AGAIN_S = 3
 TOOLS = sorted(path.name.partition(".")[0] for path in (ROOT / "build" / "catalog" / "manifests").iterdir())
 """Of the signed catalog of this checkout."""
 
@@ -108,35 +109,39 @@ class Terminal:
         """
         deadline = time.monotonic() + PATIENCE_S
         while text not in self.screen:
-            if not self._read(deadline):
+            if self._read(deadline) != "data":
                 raise AssertionError(f"{text!r} never came:\n{self.screen}")
         return self.screen
 
-    def _read(self, deadline: float) -> bool:
+    def _read(self, deadline: float) -> Literal["data", "quiet", "gone"]:
         ready, _, _ = select.select([self._file], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
-            return False
+            return "quiet"
         try:
             data = os.read(self._file, 65536)
         except OSError:  # EIO: nobody has the other end any more
-            return False
+            return "gone"
         self.screen += data.decode("utf-8", "replace").replace("\r\n", "\n")
-        return bool(data)
+        return "data" if data else "gone"
 
     def type(self, text: str) -> None:
         os.write(self._file, text.encode())
 
-    def interrupt(self) -> None:
-        """Ctrl-C, as the terminal sends it: to every process in the foreground."""
-        self.type("\x03")
+    def end(self, typed: str = "") -> int:
+        """Read to the end; the exit code. `typed` (`\\x03` is Ctrl-C) is typed first, and again where nothing comes of it.
 
-    def end(self) -> int:
-        """Read to the end; the exit code."""
+        A signal that comes between the interpreter's last look and its `read` is seen only with the next key: a person
+        presses Ctrl-C again, and so does this.
+        """
         deadline = time.monotonic() + PATIENCE_S
-        while self._read(deadline):
-            pass
-        if time.monotonic() >= deadline:
-            os.kill(self.pid, signal.SIGKILL)
+        if typed:
+            self.type(typed)
+        while (found := self._read(min(deadline, time.monotonic() + AGAIN_S))) != "gone":
+            if time.monotonic() >= deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                break
+            if found == "quiet" and typed:
+                self.type(typed)
         _, status = os.waitpid(self.pid, 0)
         os.close(self._file)
         return os.waitstatus_to_exitcode(status)
