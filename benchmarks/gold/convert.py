@@ -149,7 +149,9 @@ class _Converter:
     def reference(self, found: Found) -> Reference:
         number = self.steps.get(found.label)
         if number is None:
-            return Reference(StepTarget(found.label if is_id(found.label) else f"no_label_{found.label}"[:64]), found.path)
+            return Reference(
+                StepTarget(found.label if is_id(found.label) else f"no_label_{found.label}"[:64]), found.path
+            )
         return Reference(StepTarget(found.label if is_id(found.label) else number), found.path)
 
     def fault(self, code: str, where: str, found: str, expected: str) -> None:

@@ -58,7 +58,9 @@ class Notation:
         """
         known = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
         label = rf"(?:{known}|[A-Za-z_][A-Za-z0-9_]*)" if known else "[A-Za-z_][A-Za-z0-9_]*"
-        odd = sorted((name for name in fields if re.search(r"[.\[\]]", name) and "$" not in name), key=len, reverse=True)
+        odd = sorted(
+            (name for name in fields if re.search(r"[.\[\]]", name) and "$" not in name), key=len, reverse=True
+        )
         names = "|".join([*(rf"{re.escape(name)}(?=[.\[]|\Z)" for name in odd), r"[^.\[\]]+"])
         self._reference = re.compile(rf"\$(?P<label>{label})(?P<path>(?:[.\[][^$]*)?)\$")
         self._half = re.compile(rf"\$(?:{known})(?:[.\[][^$\s]*)?|(?:{known})(?:[.\[][^$\s]*)?\$") if known else None

@@ -75,7 +75,9 @@ def _fill_text(text: str, results: dict[str, Any]) -> Any:
 
 
 def _label(piece: str, results: dict[str, Any]) -> str | None:
-    fitting = [label for label in results if label and piece.startswith(label) and piece[len(label) :][:1] in ("", ".", "[")]
+    fitting = [
+        label for label in results if label and piece.startswith(label) and piece[len(label) :][:1] in ("", ".", "[")
+    ]
     return max(fitting, key=len, default=None)
 
 

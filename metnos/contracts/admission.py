@@ -90,7 +90,9 @@ def admit(name: str, data: bytes, source: Source, terms: Terms) -> Admitted | Re
     return Admitted(contract=contract, code=code, development=trusted.development)
 
 
-def verified_payload(name: str, data: bytes, payload_type: str, trust: TrustRoot, now: datetime) -> Trusted | Diagnostic:
+def verified_payload(
+    name: str, data: bytes, payload_type: str, trust: TrustRoot, now: datetime
+) -> Trusted | Diagnostic:
     """Envelope and signature only: the bytes that may be parsed as what `name` is, or why not."""
     try:
         envelope: Envelope = read_envelope(data, payload_type)
@@ -133,8 +135,11 @@ def _version(contract: Contract, trusted: Trusted, terms: Terms) -> None:
         expected = "METNOS_HOME/trust/seen.json as Metnos wrote it"
         raise Refusal(Diagnostic(code="seen-damaged", where=f"/{contract.name}", found="unreadable", expected=expected))
     fault = terms.trust.check_version(
-        contract.name, contract.version, contract.digest,
-        seen=(seen or {}).get(contract.name), development=trusted.development,
+        contract.name,
+        contract.version,
+        contract.digest,
+        seen=(seen or {}).get(contract.name),
+        development=trusted.development,
     )
     if fault is not None:
         raise Refusal(fault)
@@ -191,7 +196,9 @@ def _distributions(contract: Contract) -> tuple[str, ...]:
         version = installed_version(name)
         where = f"/distributions/{index}"
         if version is None:
-            raise Refusal(Diagnostic(code="distribution-missing", where=where, found="not installed", expected=requirement))
+            raise Refusal(
+                Diagnostic(code="distribution-missing", where=where, found="not installed", expected=requirement)
+            )
         if not satisfies(version, requirement):
             raise Refusal(Diagnostic(code="distribution-version", where=where, found=version, expected=requirement))
         found.append(f"{name}@{version}")

@@ -48,7 +48,9 @@ class BuildFault(Exception):
     """The sources cannot be signed; `diagnostics` says why, each with a file in `where`."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
-        super().__init__("\n".join(f"{d.where}: {d.code}: {d.found} (expected: {d.expected}) {d.hint}".rstrip() for d in diagnostics))
+        super().__init__(
+            "\n".join(f"{d.where}: {d.code}: {d.found} (expected: {d.expected}) {d.hint}".rstrip() for d in diagnostics)
+        )
         self.diagnostics = diagnostics
 
 
@@ -87,7 +89,9 @@ def own_folder(source: Path) -> Tree:
     """`NAME/manifest.toml` beside `NAME/executor.py` …, `plans/*.toml`: executors of one's own."""
     folders = {folder.name: folder for folder in sorted(source.glob("*/")) if folder.name != "plans"}
     return Tree(
-        manifests={name: folder / "manifest.toml" for name, folder in folders.items() if (folder / "manifest.toml").exists()},
+        manifests={
+            name: folder / "manifest.toml" for name, folder in folders.items() if (folder / "manifest.toml").exists()
+        },
         code={name: folder for name, folder in folders.items() if (folder / "executor.py").exists()},
         plans=tuple(sorted((source / "plans").glob("*.toml"))),
         shipped=False,
@@ -124,13 +128,13 @@ def sign_tree(tree: Tree, out: Path, signer: Signer, root: TrustRoot) -> Report:
     for name, folder in tree.code.items():
         if name not in tree.manifests:
             expected = f"manifests/{name}.toml" if tree.shipped else "manifest.toml"
-            faults.append(Diagnostic(code="manifest-missing", where=str(folder), found="no manifest", expected=expected))
+            faults.append(
+                Diagnostic(code="manifest-missing", where=str(folder), found="no manifest", expected=expected)
+            )
     if faults:
         raise BuildFault(faults)
     changed = _publish(files, out)
-    return Report(
-        executors=len(tree.manifests), plans=len(tree.plans), development=signer.development, changed=changed
-    )
+    return Report(executors=len(tree.manifests), plans=len(tree.plans), development=signer.development, changed=changed)
 
 
 def trust_root(signer: Signer) -> TrustRoot:
@@ -149,7 +153,8 @@ def trust_root(signer: Signer) -> TrustRoot:
 def payload_of(table: dict[str, Any], code: dict[str, bytes]) -> bytes:
     """The signed payload: the manifest's table with file digests and the SDK's version, as canonical JSON."""
     files = [
-        {"name": name, "sha256": hashlib.sha256(code[name]).hexdigest(), "length": len(code[name])} for name in table["files"]
+        {"name": name, "sha256": hashlib.sha256(code[name]).hexdigest(), "length": len(code[name])}
+        for name in table["files"]
     ]
     signed: Any = {**table, "files": files, "sdk": SDK_VERSION}
     return canonical(signed)
@@ -209,7 +214,9 @@ def _plan(path: Path, key: Any, files: dict[str, bytes]) -> list[Diagnostic]:
     if isinstance(table, list):
         return _placed(table, str(path))
     if version_of(data) is None:
-        fault = Diagnostic(code="manifest-missing-field", where="", found=str(table.get("version", "")), expected="version")
+        fault = Diagnostic(
+            code="manifest-missing-field", where="", found=str(table.get("version", "")), expected="version"
+        )
         return _placed([fault], str(path))
     files[f"plans/{path.stem}{SUFFIX}"] = sign(data, key, PLAN_TYPE)
     return []
@@ -242,7 +249,9 @@ def _publish(files: dict[str, bytes], out: Path) -> bool:
 
 
 def _holds(out: Path, files: dict[str, bytes]) -> bool:
-    there = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()} if out.is_dir() else set[str]()
+    there = (
+        {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()} if out.is_dir() else set[str]()
+    )
     return there == set(files) and all((out / name).read_bytes() == data for name, data in files.items())
 
 

@@ -85,7 +85,9 @@ def public_bytes(key: Ed25519PrivateKey) -> bytes:
     return key.public_key().public_bytes_raw()
 
 
-def sign(payload: bytes, key: Ed25519PrivateKey | Iterable[Ed25519PrivateKey], payload_type: str = MANIFEST_TYPE) -> bytes:
+def sign(
+    payload: bytes, key: Ed25519PrivateKey | Iterable[Ed25519PrivateKey], payload_type: str = MANIFEST_TYPE
+) -> bytes:
     """The envelope of `payload`, signed by one key or by several, as canonical JSON and a line end."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -94,9 +96,16 @@ def sign(payload: bytes, key: Ed25519PrivateKey | Iterable[Ed25519PrivateKey], p
     signatures: list[JSON] = [
         {"keyid": key_id(public_bytes(one)), "sig": base64.b64encode(one.sign(signed)).decode()} for one in keys
     ]
-    return canonical({
-        "payload": base64.b64encode(payload).decode(), "payloadType": payload_type, "signatures": signatures,
-    }) + b"\n"
+    return (
+        canonical(
+            {
+                "payload": base64.b64encode(payload).decode(),
+                "payloadType": payload_type,
+                "signatures": signatures,
+            }
+        )
+        + b"\n"
+    )
 
 
 def read_envelope(data: bytes, payload_type: str = MANIFEST_TYPE) -> Envelope:

@@ -16,9 +16,21 @@ from metnos.plan.diagnostics import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_FORBIDDEN_MODULES = frozenset({
-    "builtins", "code", "codeop", "imp", "importlib", "marshal", "pickle", "pkgutil", "runpy", "shelve", "zipimport",
-})
+_FORBIDDEN_MODULES = frozenset(
+    {
+        "builtins",
+        "code",
+        "codeop",
+        "imp",
+        "importlib",
+        "marshal",
+        "pickle",
+        "pkgutil",
+        "runpy",
+        "shelve",
+        "zipimport",
+    }
+)
 """Of the standard library: they load code, or revive objects."""
 _FORBIDDEN_NAMES = frozenset({"__import__", "__builtins__", "__loader__", "__spec__", "compile", "eval", "exec"})
 _SDK = "metnos.sdk"
@@ -41,7 +53,9 @@ def check_imports(name: str, data: bytes, own: Iterable[str], distributions: Ite
     allowed = {file.removesuffix(".py") for file in own if file.endswith(".py")} | _modules_of(distributions)
     return [
         Diagnostic(
-            code="import-forbidden", where=f"{name}:{line}", found=found,
+            code="import-forbidden",
+            where=f"{name}:{line}",
+            found=found,
             expected="metnos.sdk, the standard library, its own files, or a distribution that its manifest declares",
         )
         for line, found in sorted(_forbidden(tree, allowed))

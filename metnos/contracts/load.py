@@ -46,9 +46,7 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[Refused, ...] = ()
 
 
-def load_catalog(
-    directory: Path, *, home: Path | None, now: datetime | None = None, remember: bool = True
-) -> Catalog:
+def load_catalog(directory: Path, *, home: Path | None, now: datetime | None = None, remember: bool = True) -> Catalog:
     """Admit every manifest of a catalog folder, each on its own.
 
     Args:

@@ -87,7 +87,9 @@ def read_payload(payload: bytes) -> Contract | list[Diagnostic]:
     return contract_of(table, shipped=False)
 
 
-def contract_of(table: dict[str, Any], *, shipped: bool = False, origin: Origin = "catalog") -> Contract | list[Diagnostic]:
+def contract_of(
+    table: dict[str, Any], *, shipped: bool = False, origin: Origin = "catalog"
+) -> Contract | list[Diagnostic]:
     """A manifest's table as a contract, or every fault.
 
     Shape comes first; the rules are walked only over a table of the right shape, so that none of them is in doubt
@@ -101,8 +103,12 @@ def check_manifest(table: dict[str, Any], *, shipped: bool) -> list[Diagnostic]:
     """Every fault of a manifest's table, in the order shape, schemas, rules."""
     shape = sorted(validator_for(manifest_schema())(table))
     faults = [_shape_fault(fault) for fault in shape[:MAX_FAULTS]]
-    faults += [fault for name in ("args", "result") if isinstance(table.get(name), dict)
-               for fault in check_schema(table[name], f"/{name}")]
+    faults += [
+        fault
+        for name in ("args", "result")
+        if isinstance(table.get(name), dict)
+        for fault in check_schema(table[name], f"/{name}")
+    ]
     if not faults:
         faults = [fault for rule, shipped_only in RULES if shipped or not shipped_only for fault in rule(table)]
     return faults
@@ -169,7 +175,10 @@ def _unknown_field(pointer: str) -> Diagnostic:
     known = _fields_at(parents)
     near = get_close_matches(name, known, n=1, cutoff=0.5)
     return Diagnostic(
-        code="manifest-unknown-field", where=pointer, found=name, expected=", ".join(sorted(known)),
+        code="manifest-unknown-field",
+        where=pointer,
+        found=name,
+        expected=", ".join(sorted(known)),
         hint=f"did you mean {near[0]}?" if near else "",
     )
 

@@ -65,7 +65,9 @@ def closed_arguments(table: Table) -> Iterator[Diagnostic]:
 
 def _no_argument(table: Table, name: str, where: str) -> Diagnostic:
     known = _properties(table)
-    return Diagnostic(code="manifest-argument", where=where, found=name, expected=", ".join(known), hint=_near(name, known))
+    return Diagnostic(
+        code="manifest-argument", where=where, found=name, expected=", ".join(known), hint=_near(name, known)
+    )
 
 
 def named_arguments(table: Table) -> Iterator[Diagnostic]:
@@ -105,7 +107,9 @@ def effects(table: Table) -> Iterator[Diagnostic]:
         last = index == len(rules) - 1
         if last == ("when" in rule):
             expected = "no `when` in the last rule" if last else "`when` in every rule but the last"
-            yield Diagnostic(code="manifest-effects", where=f"/effect/{index}", found=str(rule)[:200], expected=expected)
+            yield Diagnostic(
+                code="manifest-effects", where=f"/effect/{index}", found=str(rule)[:200], expected=expected
+            )
         yield from _when(table, rule.get("when", {}), f"/effect/{index}/when")
     if any(rule["class"] != "read" for rule in rules):
         yield from _effectful(table)
@@ -120,7 +124,9 @@ def _when(table: Table, when: Table, where: str) -> Iterator[Diagnostic]:
             yield _no_argument(table, name, f"{where}/{name}")
         elif _get(known[name], "$ref", None) is None and known[name] not in (True, False):
             for fault in validator_for(known[name])(value):
-                yield Diagnostic(code="manifest-effects", where=f"{where}/{name}", found=fault.message, expected=fault.expected)
+                yield Diagnostic(
+                    code="manifest-effects", where=f"{where}/{name}", found=fault.message, expected=fault.expected
+                )
 
 
 def _effectful(table: Table) -> Iterator[Diagnostic]:
@@ -152,7 +158,12 @@ def dataflow(table: Table) -> Iterator[Diagnostic]:
     if produces is not None:
         yield from _kind(produces["kind"], "/produces/kind")
         if consumes is None and produces.get("rule", "fixed") != "fixed":
-            yield Diagnostic(code="manifest-kind", where="/produces/rule", found=produces["rule"], expected="fixed without [consumes]")
+            yield Diagnostic(
+                code="manifest-kind",
+                where="/produces/rule",
+                found=produces["rule"],
+                expected="fixed without [consumes]",
+            )
         yield from _roles(produces)
 
 
@@ -170,7 +181,9 @@ def _roles(produces: Table) -> Iterator[Diagnostic]:
 
 def _kind(kind: str, where: str) -> Iterator[Diagnostic]:
     if kind not in KINDS:
-        yield Diagnostic(code="manifest-kind", where=where, found=kind, expected=", ".join(KINDS), hint=_near(kind, KINDS))
+        yield Diagnostic(
+            code="manifest-kind", where=where, found=kind, expected=", ".join(KINDS), hint=_near(kind, KINDS)
+        )
 
 
 def consumed_shape(table: Table) -> Iterator[Diagnostic]:
@@ -180,7 +193,9 @@ def consumed_shape(table: Table) -> Iterator[Diagnostic]:
         is_list: bool = schema["type"] == "array"
         if is_list != consumes.get("many", True):
             expected = "an array, since many is true" if not is_list else "a single entry, since many is false"
-            yield Diagnostic(code="manifest-argument", where="/consumes/into", found=consumes["into"], expected=expected)
+            yield Diagnostic(
+                code="manifest-argument", where="/consumes/into", found=consumes["into"], expected=expected
+            )
 
 
 def produced_field(table: Table) -> Iterator[Diagnostic]:
@@ -193,7 +208,13 @@ def produced_field(table: Table) -> Iterator[Diagnostic]:
     if field not in known or field not in required:
         found = f"{field} (optional)" if field in known else field
         expected = "a required property of [result]"
-        yield Diagnostic(code="manifest-result-field", where="/produces/field", found=found, expected=expected, hint=_near(field, known))
+        yield Diagnostic(
+            code="manifest-result-field",
+            where="/produces/field",
+            found=found,
+            expected=expected,
+            hint=_near(field, known),
+        )
     elif produces.get("many", True) and _get(known[field], "type", None) != "array":
         where, found = f"/result/properties/{field}", str(_get(known[field], "type", None))
         yield Diagnostic(code="manifest-result-field", where=where, found=found, expected="array, since many is true")
@@ -203,13 +224,21 @@ def families(table: Table) -> Iterator[Diagnostic]:
     for index, family in enumerate(table.get("families", ())):
         if not vocabulary.exists(*family.split(" ")):
             pairs = sorted(" ".join(pair) for pair in vocabulary.PAIRS)
-            yield Diagnostic(code="manifest-family", where=f"/families/{index}", found=family, expected="a pair of vocabulary.toml", hint=_near(family, pairs))
+            yield Diagnostic(
+                code="manifest-family",
+                where=f"/families/{index}",
+                found=family,
+                expected="a pair of vocabulary.toml",
+                hint=_near(family, pairs),
+            )
 
 
 def code_files(table: Table) -> Iterator[Diagnostic]:
     names = [file if isinstance(file, str) else file["name"] for file in table.get("files", ())]
     if "executor.py" not in names:
-        yield Diagnostic(code="manifest-code-file", where="/files", found=", ".join(names), expected="executor.py among them")
+        yield Diagnostic(
+            code="manifest-code-file", where="/files", found=", ".join(names), expected="executor.py among them"
+        )
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield Diagnostic(code="manifest-code-file", where="/files", found=name, expected="each file once")
 
@@ -225,7 +254,12 @@ def shipped_name(table: Table) -> Iterator[Diagnostic]:
 def shipped_descriptions(table: Table) -> Iterator[Diagnostic]:
     for language in LANGUAGES:
         if language not in table["descriptions"]:
-            yield Diagnostic(code="manifest-description", where="/descriptions", found=", ".join(table["descriptions"]), expected=language)
+            yield Diagnostic(
+                code="manifest-description",
+                where="/descriptions",
+                found=", ".join(table["descriptions"]),
+                expected=language,
+            )
 
 
 RULES: tuple[tuple[Rule, bool], ...] = (

@@ -30,7 +30,9 @@ _KEYWORDS: dict[str, _Shape] = {
 }
 """Keyword → what its value holds. `unit` is ours: the unit of a number, shown to people and models."""
 _SAME_INSTANCE = frozenset({"not", "if", "then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas"})
-_FORBIDDEN = frozenset({"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"})
+_FORBIDDEN = frozenset(
+    {"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"}
+)
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -48,7 +48,9 @@ class Validator:
     def __init__(self, schema: dict[str, Any]) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions
 
-        self._rust: Draft202012Validator = Draft202012Validator(schema, pattern_options=RegexOptions(size_limit=_PATTERN_BYTES), offline=True)
+        self._rust: Draft202012Validator = Draft202012Validator(
+            schema, pattern_options=RegexOptions(size_limit=_PATTERN_BYTES), offline=True
+        )
         self.is_valid = self._rust.is_valid
 
     def __call__(self, data: Any) -> list[Fault]:
@@ -140,13 +142,18 @@ def _compiles(schema: dict[str, Any], where: str) -> list[Diagnostic]:
         validator_for(schema)
     except ValidationError as error:
         is_pattern = "pattern" in error.instance_path[-1:] or "patternProperties" in error.instance_path[-2:]
-        return [Diagnostic(
-            code="schema-pattern" if is_pattern else "schema-malformed",
-            where=where + pointer_of(error.instance_path),
-            found=error.message[:_MESSAGE_LIMIT],
-            expected="a pattern without look-around and back-references" if is_pattern else "JSON Schema 2020-12",
-        )]
+        return [
+            Diagnostic(
+                code="schema-pattern" if is_pattern else "schema-malformed",
+                where=where + pointer_of(error.instance_path),
+                found=error.message[:_MESSAGE_LIMIT],
+                expected="a pattern without look-around and back-references" if is_pattern else "JSON Schema 2020-12",
+            )
+        ]
     except (ValueError, ReferencingError) as error:
-        return [Diagnostic(code="schema-malformed", where=where, found=str(error)[:_MESSAGE_LIMIT],
-                           expected="JSON Schema 2020-12")]
+        return [
+            Diagnostic(
+                code="schema-malformed", where=where, found=str(error)[:_MESSAGE_LIMIT], expected="JSON Schema 2020-12"
+            )
+        ]
     return []

@@ -71,7 +71,8 @@ def raise_seen(home: Path, root: str, versions: dict[str, str]) -> bool:
         file = _read(home)
         known = file.roots.get(root, {})
         risen = {
-            name: version for name, version in versions.items()
+            name: version
+            for name, version in versions.items()
             if name not in known or precedence(version) > precedence(known[name])
         }
         if risen:

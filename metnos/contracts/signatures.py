@@ -34,5 +34,7 @@ def family_signature(catalog: Catalog, intents: Iterable[Named], *, unavailable:
         unavailable: Names that are admitted but cannot run now.
     """
     found = {contract.name: contract for intent in intents for contract in catalog.in_family(intent)}
-    rows: list[JSON] = [[name, found[name].digest, name not in unavailable, found[name].placement] for name in sorted(found)]
+    rows: list[JSON] = [
+        [name, found[name].digest, name not in unavailable, found[name].placement] for name in sorted(found)
+    ]
     return digest(["metnos.family/1", rows])

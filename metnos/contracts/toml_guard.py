@@ -12,7 +12,7 @@ MAX_PARTS = 32
 
 _TOKEN = re.compile(
     r'''"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\''''
-    r'''|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[A-Za-z0-9_-]+|[ \t]+|\.|.''',
+    r"""|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[A-Za-z0-9_-]+|[ \t]+|\.|.""",
     re.DOTALL,
 )
 """A string of one of the four kinds, a bare part, blanks, a dot, or any other character."""

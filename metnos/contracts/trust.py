@@ -91,7 +91,9 @@ class TrustRoot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """
         where = f"/{name}"
         if self.expires is not None and now >= self.expires:
-            return Diagnostic(code="trust-expired", where=where, found=self.expires.isoformat(), expected="a later date")
+            return Diagnostic(
+                code="trust-expired", where=where, found=self.expires.isoformat(), expected="a later date"
+            )
         role = self.role_for(name)
         if role is None:
             return Diagnostic(code="key-not-allowed", where=where, found=name, expected="a role for this name")
@@ -147,7 +149,9 @@ class TrustRoot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         for withdrawn in self.withdrawn:
             below = withdrawn.up_to is not None and precedence(version) <= precedence(withdrawn.up_to)
             if withdrawn.name == name and (below or withdrawn.digest == digest):
-                return Diagnostic(code="manifest-revoked", where=f"/{name}", found=version, expected="a version not withdrawn")
+                return Diagnostic(
+                    code="manifest-revoked", where=f"/{name}", found=version, expected="a version not withdrawn"
+                )
         if not development and seen is not None and precedence(version) < precedence(seen):
             return Diagnostic(code="version-downgraded", where=f"/{name}", found=version, expected=f"{seen} or later")
         return None
@@ -197,7 +201,9 @@ def _check_role(role: Role, root: TrustRoot) -> None:
         raise TrustFault(f"role for {', '.join(role.names)}: unknown key {unknown[0]}")
     distinct = {bytes.fromhex(root.keys[name].public) for name in role.keys}
     if not 1 <= role.threshold <= len(distinct):
-        raise TrustFault(f"role for {', '.join(role.names)}: threshold {role.threshold} of {len(distinct)} distinct keys")
+        raise TrustFault(
+            f"role for {', '.join(role.names)}: threshold {role.threshold} of {len(distinct)} distinct keys"
+        )
 
 
 def _check_withdrawn(withdrawn: Withdrawn) -> None:

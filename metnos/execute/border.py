@@ -98,7 +98,9 @@ class Border:
             except (NotJSON, msgspec.MsgspecError, TypeError, ValueError, RecursionError) as fault:
                 return self.refuse(failed("internal", "result-malformed", str(fault)[:500]), args)
         if not result.ok or result.error is not None:
-            error = result.error or Failure(cls="internal", code="result-malformed", message="it failed without saying why")
+            error = result.error or Failure(
+                cls="internal", code="result-malformed", message="it failed without saying why"
+            )
             return self.refuse(StepOutcome(status="failed", error=error, effects=result.effects), args)
         return self._data(result.data, rules, args, result, plain=plain)
 
@@ -119,7 +121,9 @@ class Border:
             return self._bad(failed("data", fault.code, fault.message, where=fault.where), beside, args)
         if len(raw) > rules.output_bytes:
             message = f"the result has {len(raw)} bytes; at most {rules.output_bytes} are allowed"
-            return self._bad(failed("oversize", "too-large", message, hint="ask for less: a limit, or fewer fields"), beside, args)
+            return self._bad(
+                failed("oversize", "too-large", message, hint="ask for less: a limit, or fewer fields"), beside, args
+            )
         validator = rules.validator
         if validator is not None and not validator.is_valid(value):
             where, message, _expected = validator(value)[0]
@@ -135,8 +139,15 @@ class Border:
                 status="finished", data=value, digest=digest_bytes(raw), sources=rules.sources, sealed=sealed
             )
         outcome = StepOutcome(
-            status="finished", data=value, digest=digest_bytes(raw), effects=beside.effects, counters=beside.counters,
-            truncated=beside.truncated, warnings=beside.warnings, sources=rules.sources, sealed=sealed,
+            status="finished",
+            data=value,
+            digest=digest_bytes(raw),
+            effects=beside.effects,
+            counters=beside.counters,
+            truncated=beside.truncated,
+            warnings=beside.warnings,
+            sources=rules.sources,
+            sealed=sealed,
         )
         return self._seal_beside(outcome, args) if beside.effects or beside.warnings else outcome
 

@@ -152,7 +152,9 @@ def modules_of(distributions: tuple[str, ...]) -> frozenset[str]:
 
 
 def _distribution_name(requirement: str) -> str:
-    end = next((at for at, character in enumerate(requirement) if not (character.isalnum() or character in "._-")), None)
+    end = next(
+        (at for at, character in enumerate(requirement) if not (character.isalnum() or character in "._-")), None
+    )
     return requirement[:end]
 
 

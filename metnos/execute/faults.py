@@ -35,13 +35,17 @@ def failure_of(fault: BaseException) -> Failure:
         return Failure(cls=fault.cls, code=fault.code, message=fault.message, where=fault.path, hint=fault.hint)
     if isinstance(fault, MemoryError):
         return Failure(
-            cls="memory", code="memory-limit", message="the step needed more memory than its contract allows",
+            cls="memory",
+            code="memory-limit",
+            message="the step needed more memory than its contract allows",
             hint="work on fewer or smaller entries",
         )
     if isinstance(fault, SecretRefused):
         return Failure(cls="denied", code="secret-not-granted", message=_text_of(fault))
     if isinstance(fault, TimeoutError):
-        return Failure(cls="timeout", code="step-timeout", message=_text_of(fault) or "it took too long", retryable=True)
+        return Failure(
+            cls="timeout", code="step-timeout", message=_text_of(fault) or "it took too long", retryable=True
+        )
     text = _text_of(fault)
     message = f"{type(fault).__name__}: {text}" if text else type(fault).__name__
     return Failure(cls="internal", code="executor-raised", message=message[:2000])

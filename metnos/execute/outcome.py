@@ -35,8 +35,16 @@ class StepOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """The input that closes the `StartStep` of `step`; `at` is µs since 1970 UTC."""
         if self.status == "finished":
             return StepFinished(
-                at=at, step=step, data=self.data, digest=self.digest, effects=self.effects, counters=self.counters,
-                truncated=self.truncated, warnings=self.warnings, sources=self.sources, sealed=self.sealed,
+                at=at,
+                step=step,
+                data=self.data,
+                digest=self.digest,
+                effects=self.effects,
+                counters=self.counters,
+                truncated=self.truncated,
+                warnings=self.warnings,
+                sources=self.sources,
+                sealed=self.sealed,
             )
         if self.status == "stopped":
             return StepStopped(at=at, step=step, effects=self.effects)

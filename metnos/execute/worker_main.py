@@ -180,9 +180,7 @@ def _die_with_parent(parent: int) -> None:
     if hasattr(libc, "prctl"):
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        os.register_at_fork(
-            after_in_child=lambda: libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        )
+        os.register_at_fork(after_in_child=lambda: libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0))
     if os.getppid() != parent:  # it was gone before we could ask to follow it
         os._exit(0)
 

@@ -63,6 +63,8 @@ def link(turn: str, start: HASH, seq: int, prev: str, unlinked: Iterable[Unlinke
         row = (turn, seq, kind, at, body, prev, "sha256:" + made.hexdigest(), commands)
         prev = row[6]
         yield row
+
+
 """Commands digest of an input that the machine answered with no command."""
 
 
@@ -87,9 +89,7 @@ def head_payload(turn: str, status: str, seq: int, hash_: str) -> bytes:
 
 def recompute(record: Record) -> str:
     """The hash that `record` should have, by its own contents."""
-    return record_hash(
-        record.turn, record.seq, record.kind, record.at, record.body, record.prev, record.commands
-    )
+    return record_hash(record.turn, record.seq, record.kind, record.at, record.body, record.prev, record.commands)
 
 
 def as_records(rows: Iterable[Row]) -> tuple[Record, ...]:

@@ -46,7 +46,9 @@ def claim_turn(folder: Path, turn: str) -> Claim:
             if not _locked(file):
                 os.close(file)
                 raise RecordFault(
-                    "turn-busy", f"turn {turn} is being worked on by another process", turn=turn,
+                    "turn-busy",
+                    f"turn {turn} is being worked on by another process",
+                    turn=turn,
                     hint="wait until it ends, or stop that process",
                 )
             if os.fstat(file).st_nlink:

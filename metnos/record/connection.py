@@ -131,7 +131,8 @@ def _ensure_schema(connection: Connection, path: Path) -> None:
         found = _schema_version(connection)
     if found != SCHEMA_VERSION:
         raise RecordFault(
-            "record-schema", f"{path} has schema {found}, this version of Metnos knows {SCHEMA_VERSION}",
+            "record-schema",
+            f"{path} has schema {found}, this version of Metnos knows {SCHEMA_VERSION}",
             hint="use the version of Metnos that wrote it, or another METNOS_HOME",
         )
 

@@ -77,7 +77,11 @@ class Database:
                 connection.close()
 
     def commit(
-        self, turn: str, statements: Iterable[Statement], rows: Sequence[Row] = (), blobs: Mapping[str, bytes] | None = None
+        self,
+        turn: str,
+        statements: Iterable[Statement],
+        rows: Sequence[Row] = (),
+        blobs: Mapping[str, bytes] | None = None,
     ) -> None:
         """Blobs on disk, then everything else in one transaction; on disk when this returns.
 
@@ -105,7 +109,9 @@ class Database:
             raise
         except self.driver.IntegrityError as fault:
             self._roll_back(connection)
-            raise RecordFault("record-conflict", f"turn {turn}: written by somebody else: {fault}", turn=turn) from fault
+            raise RecordFault(
+                "record-conflict", f"turn {turn}: written by somebody else: {fault}", turn=turn
+            ) from fault
         except self.driver.Error as fault:
             raise self._broken(turn, fault) from fault
 
@@ -136,7 +142,9 @@ class Database:
     def _broken(self, turn: str, fault: Exception) -> RecordFault:
         self.drop()
         return RecordFault(
-            "record-write", f"the database could not be written: {fault}", turn=turn,
+            "record-write",
+            f"the database could not be written: {fault}",
+            turn=turn,
             hint="free space or mend the disk, then resume the turn",
         )
 

@@ -48,9 +48,7 @@ INTENT = (
     " ON CONFLICT (turn, id) DO UPDATE SET state = 'intent', intent_seq = excluded.intent_seq, outcome_seq = NULL,"
     " fence = excluded.fence WHERE operation.state <> 'done'"
 )
-OUTCOME = (
-    "UPDATE operation SET state = ?, outcome_seq = ? WHERE turn = ? AND id = ? AND state IN ('intent', 'unknown')"
-)
+OUTCOME = "UPDATE operation SET state = ?, outcome_seq = ? WHERE turn = ? AND id = ? AND state IN ('intent', 'unknown')"
 ASKED = (
     "INSERT INTO approval (turn, approval, step, executor, action, digest, state, asked_seq, expires)"
     " VALUES (?, ?, ?, ?, ?, ?, 'asked', ?, ?)"
@@ -107,7 +105,9 @@ class Ledger:
             DialogExpired: self._dialog_expired,
         }
 
-    def restore(self, operations: Iterable[tuple[str, str]], consents: Iterable[Consent], dialogs: Iterable[str]) -> None:
+    def restore(
+        self, operations: Iterable[tuple[str, str]], consents: Iterable[Consent], dialogs: Iterable[str]
+    ) -> None:
         """Go on from stored rows: (step, id) of operations without an outcome, approvals, open dialogs."""
         self._open.update(operations)
         for consent in consents:
@@ -149,7 +149,9 @@ class Ledger:
     def _started(self, seq: int, item: StepStarted, _facts: _Facts) -> None:
         start = self._starts.get(item.step)
         if start is None:
-            raise RecordFault("step-not-asked", f"step {item.step} was started and never asked for", turn=self._turn, seq=seq)
+            raise RecordFault(
+                "step-not-asked", f"step {item.step} was started and never asked for", turn=self._turn, seq=seq
+            )
         if start.effect == "read":
             return
         if item.fence != self._fence:
@@ -198,7 +200,13 @@ class Ledger:
             known = Consent(command.approval, command.step, command.digest, "asked", command.expires)
             self._consents[command.approval] = self._consent_of[command.step] = known
         values = (
-            self._turn, command.approval, command.step, command.executor, command.action, command.digest, seq,
+            self._turn,
+            command.approval,
+            command.step,
+            command.executor,
+            command.action,
+            command.digest,
+            seq,
             command.expires,
         )
         self._collect(ASKED, values, "approval-used")

@@ -130,8 +130,14 @@ class MemoryJournal:
     @staticmethod
     def _log(kept: _Turn) -> TurnLog:
         return TurnLog(
-            turn=kept.recorder.turn, status=kept.status, fence=kept.fence, seq=kept.recorder.seq, head=kept.head, signed=False,
-            records=as_records(kept.recorder.rows), blobs=dict(kept.recorder.blobs),
+            turn=kept.recorder.turn,
+            status=kept.status,
+            fence=kept.fence,
+            seq=kept.recorder.seq,
+            head=kept.head,
+            signed=False,
+            records=as_records(kept.recorder.rows),
+            blobs=dict(kept.recorder.blobs),
         )
 
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:

@@ -92,9 +92,18 @@ def view(log: TurnLog) -> TurnView:
     """The view of a log, verified or not."""
     line = summary_of(log)
     made = TurnView(
-        turn=log.turn, status=log.status, outcome=line.outcome, opened=line.opened, owner=line.owner,
-        channel=line.channel, conversation=line.conversation, mode=line.mode, request=line.request,
-        records=len(log.records), head=log.head, last=log.records[-1].at if log.records else 0,
+        turn=log.turn,
+        status=log.status,
+        outcome=line.outcome,
+        opened=line.opened,
+        owner=line.owner,
+        channel=line.channel,
+        conversation=line.conversation,
+        mode=line.mode,
+        request=line.request,
+        records=len(log.records),
+        head=log.head,
+        last=log.records[-1].at if log.records else 0,
     )
     reader = _Reader(made)
     for record in log.records:
@@ -218,7 +227,9 @@ class _Reader:
     def _answered(self, state: str) -> Callable[[Body, int], None]:
         def handler(body: Body, at: int) -> None:
             self._settled(_string(body, "approval"))
-            line = ApprovalLine(approval=_string(body, "approval"), state=state, at=at, by=_string(body, "by") or "local")
+            line = ApprovalLine(
+                approval=_string(body, "approval"), state=state, at=at, by=_string(body, "by") or "local"
+            )
             self._view.approvals.append(line)
 
         return handler

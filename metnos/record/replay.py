@@ -77,8 +77,14 @@ def replay(log: TurnLog, rules: Rules, machine: Callable[[Rules], Replayable] | 
         walk.all()
     except _Difference as difference:
         return ReplayResult(
-            turn=log.turn, status="diverged", seq=difference.seq, kind=difference.kind, recorded=difference.recorded,
-            computed=difference.computed, detail=difference.detail + walk.other_rules(rules), records=walk.same,
+            turn=log.turn,
+            status="diverged",
+            seq=difference.seq,
+            kind=difference.kind,
+            recorded=difference.recorded,
+            computed=difference.computed,
+            detail=difference.detail + walk.other_rules(rules),
+            records=walk.same,
         )
     except RecordFault as fault:
         return ReplayResult(

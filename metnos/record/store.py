@@ -95,6 +95,15 @@ class Journal(Protocol):
 
 
 __all__ = [
-    "Anchor", "FinishStatus", "Head", "Journal", "Record", "RecordFault", "Status", "TurnLog", "TurnSummary",
-    "TurnWriter", "Verified",
+    "Anchor",
+    "FinishStatus",
+    "Head",
+    "Journal",
+    "Record",
+    "RecordFault",
+    "Status",
+    "TurnLog",
+    "TurnSummary",
+    "TurnWriter",
+    "Verified",
 ]

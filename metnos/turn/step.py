@@ -150,7 +150,10 @@ def not_granted(path: str | None) -> Failure | None:
     if path is None:
         return None
     return Failure(
-        cls="denied", code="outside-roots", where=path, message="the path is outside the granted folders",
+        cls="denied",
+        code="outside-roots",
+        where=path,
+        message="the path is outside the granted folders",
         hint=f"grant it with --root {dirname(path)}",
     )
 

@@ -47,7 +47,11 @@ SPEC: list[dict[str, Any]] = [
         "parameters": {
             "note": {"type": "string"},
             "names": {"type": "array", "items": {"type": "string"}},
-            "reader": {"type": "object", "properties": {"name": "string", "age": {"type": "int"}}, "required": ["name"]},
+            "reader": {
+                "type": "object",
+                "properties": {"name": "string", "age": {"type": "int"}},
+                "required": ["name"],
+            },
         },
         "output_parameters": {"ticket": {"type": "String"}, "fee": {"type": "float"}},
     },
@@ -57,7 +61,11 @@ SPEC: list[dict[str, Any]] = [
     {"name": "twice", "arguments": {"a": {"required": True}, "b": {"required": True}}, "output_parameters": {"y": {}}},
     {
         "name": "sum",
-        "parameters": {"type": "object", "properties": {"arg_0": {"type": "int or float"}, "arg_1": {}}, "required": ["arg_0"]},
+        "parameters": {
+            "type": "object",
+            "properties": {"arg_0": {"type": "int or float"}, "arg_1": {}},
+            "required": ["arg_0"],
+        },
         "output_parameters": {"result": {"type": "int or float"}},
     },
 ]
@@ -136,7 +144,10 @@ DEFECTIVE: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [FIND, call("Library.Reserve", "var2", note="$var1.Reading Room$")],
         [("missing-argument", "/output/1/arguments")],
     ),
-    "a tool that is described twice needs what both need": ([call("twice", b="1")], [("missing-argument", "/output/0/arguments")]),
+    "a tool that is described twice needs what both need": (
+        [call("twice", b="1")],
+        [("missing-argument", "/output/0/arguments")],
+    ),
     "an unknown field": (
         [FIND, call("Library.Reserve", "var2", isbn="$var1.isbn$")],
         [("unknown-field", "/output/1/arguments/isbn")],
@@ -185,7 +196,10 @@ DEFECTIVE: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [("reference-syntax", "/output/1/arguments/isbn"), ("reference-syntax", "/output/1/arguments/note")],
     ),
     "paths that cannot be read": (
-        [FIND, call("var_result", a="$var1.tags[-1]$", b="$var1..tags$", c="$var1.tags[0$", d="$var1.tags[9999999999]$")],
+        [
+            FIND,
+            call("var_result", a="$var1.tags[-1]$", b="$var1..tags$", c="$var1.tags[0$", d="$var1.tags[9999999999]$"),
+        ],
         [("reference-syntax", f"/output/1/arguments/{name}") for name in "abcd"],
     ),
     "var_result is not last": (
@@ -229,12 +243,16 @@ def test_a_sound_plan_is_accepted_and_resolves_equal(tmp_path: Path, calls: Any)
 
 
 @pytest.mark.parametrize(("calls", "faults"), DEFECTIVE.values(), ids=DEFECTIVE)
-def test_a_defective_plan_is_rejected_with_code_and_place(tmp_path: Path, calls: Any, faults: list[tuple[str, str]]) -> None:
+def test_a_defective_plan_is_rejected_with_code_and_place(
+    tmp_path: Path, calls: Any, faults: list[tuple[str, str]]
+) -> None:
     figures, (line,) = nestful.measure(write(tmp_path, "small", [calls]))
     assert (figures.plans, figures.accepted, figures.resolved_equal) == (1, 0, 0)
     assert figures.rejected == {line["code"]: 1}
     plan = convert({"output": calls}).plan
-    found = [(code, gold_pointer(where, plan)) for code, where in (fault.split(" ", 1) for fault in line.get("more", []))]
+    found = [
+        (code, gold_pointer(where, plan)) for code, where in (fault.split(" ", 1) for fault in line.get("more", []))
+    ]
     assert sorted([(line["code"], line["gold"]), *found]) == sorted(faults)
     assert (line["file"], line["index"]) == ("small-data.json", 0)
 
@@ -296,7 +314,11 @@ def test_a_wrong_conversion_is_seen(
 
 
 def test_a_reference_to_another_call_of_the_same_tool_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = [FIND, call("Library.Find", "var2", topic="wasps"), call("Library.Reserve", "v", isbn="$var2.books[0].isbn$")]
+    calls = [
+        FIND,
+        call("Library.Find", "var2", topic="wasps"),
+        call("Library.Reserve", "v", isbn="$var2.books[0].isbn$"),
+    ]
     assert nestful.measure(write(tmp_path, "small", [calls]))[0].resolved_equal == 1
     right = Notation.parse
     first = Found("var1", (Key("books"), Index(0), Key("isbn")))
@@ -362,7 +384,7 @@ def test_without_labels_a_dollar_too_few_is_text() -> None:
     assert Notation([]).parse("$var1$") == (VAR1,)
 
 
-@given(st.text(alphabet="${}<>ab.[0]\" ", max_size=14))
+@given(st.text(alphabet='${}<>ab.[0]" ', max_size=14))
 def test_whatever_is_written_becomes_a_plan_that_says_the_same(text: str) -> None:
     converted = convert({"output": [{"name": "t", "label": "a"}, {"name": "t", "arguments": {"x": text}}]})
     parsed = read_plan(converted.plan)
@@ -434,7 +456,11 @@ def test_the_reference_writes_no_list_inside_text() -> None:
     [
         {"tools": SPEC},
         [{"type": "function", "function": tool} for tool in SPEC],
-        {tool["name"]: {word: held for word, held in tool.items() if word != "name"} for tool in SPEC if tool["name"] != "twice"},
+        {
+            tool["name"]: {word: held for word, held in tool.items() if word != "name"}
+            for tool in SPEC
+            if tool["name"] != "twice"
+        },
     ],
     ids=["one list in an object", "functions", "by name"],
 )

@@ -54,8 +54,14 @@ class Shipped:
         contract = self.catalog.contracts[name]
         assert validator_for(contract.args)(args) == []
         command = StartStep(
-            step="1.1", operation=operation, executor=contract.reference, args=args, digest="",
-            effect=contract.effects[-1].effect, placement=contract.placement, timeout_s=contract.limits.timeout_s,
+            step="1.1",
+            operation=operation,
+            executor=contract.reference,
+            args=args,
+            digest="",
+            effect=contract.effects[-1].effect,
+            placement=contract.placement,
+            timeout_s=contract.limits.timeout_s,
         )
         if contract.placement == "inline":
             return self.runners.run_now(command, contract, self.grant)

@@ -21,7 +21,7 @@ def plan(**args: Any) -> dict[str, Any]:
     [
         (plan(content=FORGED), "/steps/0/args/content"),
         (plan(content=f"key: {FORGED}!"), "/steps/0/args/content"),
-        (plan(content="${INPUT:x ?? \"" + FORGED + "\"}"), "/steps/0/args/content"),
+        (plan(content='${INPUT:x ?? "' + FORGED + '"}'), "/steps/0/args/content"),
         ({"steps": [{"tool": "final_answer", "args": {"data": {"a": [FORGED]}}}]}, "/steps/0/args/data/a/0"),
         ({"steps": [{"tool": "final_answer", "args": {"data": {FORGED: 1}}}]}, "/steps/0/args/data"),
     ],

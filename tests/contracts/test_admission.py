@@ -83,7 +83,12 @@ def test_an_envelope_under_another_name_is_refused(signed: Path) -> None:
 
 @pytest.mark.parametrize(
     ("code", "found"),
-    [(CODE[:-1] + b" ", "file-digest"), (CODE + b"#", "file-length"), (CODE[:-1], "file-length"), (b"x" * 10_000_000, "file-length")],
+    [
+        (CODE[:-1] + b" ", "file-digest"),
+        (CODE + b"#", "file-length"),
+        (CODE[:-1], "file-length"),
+        (b"x" * 10_000_000, "file-length"),
+    ],
     ids=["other bytes", "longer", "shorter", "huge"],
 )
 def test_a_tampered_code_file_is_refused(signed: Path, code: bytes, found: str) -> None:
@@ -223,9 +228,17 @@ def test_the_memory_is_written_only_when_something_rose(signed: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"[]", b'{"schema":2,"roots":{}}', b'{"schema":1,"roots":{"metnos":{"find_files":"one"}}}', b'{"schema":1,"roots":{},"x":1}'],
+    [
+        b"",
+        b"[]",
+        b'{"schema":2,"roots":{}}',
+        b'{"schema":1,"roots":{"metnos":{"find_files":"one"}}}',
+        b'{"schema":1,"roots":{},"x":1}',
+    ],
 )
-def test_a_damaged_memory_refuses_release_keys_and_is_not_overwritten(signed: Path, tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_memory_refuses_release_keys_and_is_not_overwritten(
+    signed: Path, tmp_path: Path, data: bytes
+) -> None:
     (tmp_path / "trust").mkdir()
     (tmp_path / "trust" / "seen.json").write_bytes(data)
     catalog = opened(signed, tmp_path)

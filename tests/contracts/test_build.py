@@ -71,9 +71,13 @@ def test_a_change_replaces_the_folder_and_leaves_nothing_behind(tree: Path, tmp_
 def test_the_payload_holds_digests_lengths_and_the_sdk(signed: Path) -> None:
     import base64
 
-    payload = json.loads(base64.b64decode(json.loads((signed / "manifests" / "find_files.dsse.json").read_bytes())["payload"]))
+    payload = json.loads(
+        base64.b64decode(json.loads((signed / "manifests" / "find_files.dsse.json").read_bytes())["payload"])
+    )
     code = (signed / "executors" / "find_files" / "executor.py").read_bytes()
-    assert payload["files"] == [{"name": "executor.py", "sha256": hashlib.sha256(code).hexdigest(), "length": len(code)}]
+    assert payload["files"] == [
+        {"name": "executor.py", "sha256": hashlib.sha256(code).hexdigest(), "length": len(code)}
+    ]
     assert payload["sdk"] == 1
 
 
@@ -99,29 +103,33 @@ def test_every_fault_is_told_in_one_pass_and_nothing_is_signed(tree: Path, tmp_p
     edit(manifests / "read_files.toml", 'name = "read_files"', 'name = "read_files_x"')
     (manifests / "sort_entries.toml").write_text("x = \n")
     edit(manifests / "filter_entries.toml", "google-re2>=1.1", "google-re2>=99")
-    edit(manifests / "take_entries.toml", 'resources = []', 'resources = []\ndistributions = ["no-such-thing"]')
+    edit(manifests / "take_entries.toml", "resources = []", 'resources = []\ndistributions = ["no-such-thing"]')
     (code / "compute_stats" / "executor.py").unlink()
     (code / "render_table" / "executor.py").write_bytes(b"#" * (1 << 20) + b"#")
-    (code / "write_files" / "executor.py").write_text("import os\nimport metnos.engine\nfrom socket import *\nimport yaml\n")
+    (code / "write_files" / "executor.py").write_text(
+        "import os\nimport metnos.engine\nfrom socket import *\nimport yaml\n"
+    )
     (code / "stray").mkdir()
     (code / "stray" / "executor.py").write_text("")
     (tree / "catalog" / "plans" / "large_files.toml").write_text("x = 1\nx = 2\n")
     (tree / "catalog" / "plans" / "huge.toml").write_text("#" * (256 * 1024 + 1))
     out = tmp_path / "out"
-    assert sorted(faults(tree, out)) == sorted([
-        ("distribution-missing", "manifests/take_entries.toml#/distributions/0"),
-        ("distribution-version", "manifests/filter_entries.toml#/distributions/0"),
-        ("file-length", "catalog/executors/render_table/executor.py"),
-        ("file-missing", "catalog/executors/compute_stats/executor.py"),
-        ("import-forbidden", "catalog/executors/write_files/executor.py:2"),
-        ("import-forbidden", "catalog/executors/write_files/executor.py:4"),
-        ("manifest-missing", "catalog/executors/stray"),
-        ("manifest-oversize", "catalog/plans/huge.toml"),
-        ("manifest-syntax", "catalog/plans/large_files.toml#"),
-        ("manifest-syntax", "manifests/sort_entries.toml#"),
-        ("manifest-unknown-field", "manifests/find_files.toml#/familie"),
-        ("name-mismatch", "manifests/read_files.toml#/name"),
-    ])
+    assert sorted(faults(tree, out)) == sorted(
+        [
+            ("distribution-missing", "manifests/take_entries.toml#/distributions/0"),
+            ("distribution-version", "manifests/filter_entries.toml#/distributions/0"),
+            ("file-length", "catalog/executors/render_table/executor.py"),
+            ("file-missing", "catalog/executors/compute_stats/executor.py"),
+            ("import-forbidden", "catalog/executors/write_files/executor.py:2"),
+            ("import-forbidden", "catalog/executors/write_files/executor.py:4"),
+            ("manifest-missing", "catalog/executors/stray"),
+            ("manifest-oversize", "catalog/plans/huge.toml"),
+            ("manifest-syntax", "catalog/plans/large_files.toml#"),
+            ("manifest-syntax", "manifests/sort_entries.toml#"),
+            ("manifest-unknown-field", "manifests/find_files.toml#/familie"),
+            ("name-mismatch", "manifests/read_files.toml#/name"),
+        ]
+    )
     assert not out.exists()
 
 

@@ -23,10 +23,12 @@ def contract(name: str, **fields: Any) -> Contract:
 
 
 def small() -> Catalog:
-    return Catalog([
-        Admitted(contract=contract("read_files", families=(READ,)), code={"executor.py": b"r"}),
-        Admitted(contract=contract("find_files", families=(FIND, READ)), code={"executor.py": b"f"}),
-    ])
+    return Catalog(
+        [
+            Admitted(contract=contract("read_files", families=(READ,)), code={"executor.py": b"r"}),
+            Admitted(contract=contract("find_files", families=(FIND, READ)), code={"executor.py": b"f"}),
+        ]
+    )
 
 
 @executor(version="1.0.0", effect="read")

@@ -133,8 +133,15 @@ def test_the_encoding_is_that_of_securesystemslib(payload: bytes, kind: str) -> 
     assert pae(kind, payload) == Reference(payload, kind, {}).pae()
 
 
-@given(st.binary(max_size=200), st.sets(st.integers(1, 3), min_size=1), st.sets(st.integers(1, 4), min_size=1), st.integers(1, 3))
-def test_verdicts_are_those_of_securesystemslib(payload: bytes, signers: set[int], trusted: set[int], threshold: int) -> None:
+@given(
+    st.binary(max_size=200),
+    st.sets(st.integers(1, 3), min_size=1),
+    st.sets(st.integers(1, 4), min_size=1),
+    st.integers(1, 3),
+)
+def test_verdicts_are_those_of_securesystemslib(
+    payload: bytes, signers: set[int], trusted: set[int], threshold: int
+) -> None:
     data = sign(payload, [key(seed) for seed in sorted(signers)])
     keys = [
         SSlibKey(name, "ed25519", "ed25519", {"public": public.hex()}) for name, public in allowed(*trusted).items()
@@ -151,5 +158,7 @@ def test_what_securesystemslib_signs_is_read_here() -> None:
     signer = CryptoSigner(key(5))
     envelope = Reference(b"payload", MANIFEST_TYPE, {})
     envelope.sign(signer)
-    found = verify(read_envelope(json.dumps(envelope.to_dict()).encode()), {signer.public_key.keyid: public_bytes(key(5))}, 1)
+    found = verify(
+        read_envelope(json.dumps(envelope.to_dict()).encode()), {signer.public_key.keyid: public_bytes(key(5))}, 1
+    )
     assert found.ok

@@ -42,7 +42,9 @@ def read(**declared: Any) -> Any:
 
 def test_the_contract_comes_from_the_hints() -> None:
     @executor(name="get_rate", version="1.2.0", effect="read", description="A rate.", descriptions={"it": "Un cambio."})
-    def rate(base: str, quote: str = "EUR", digits: int | None = None, *, mode: Literal["bid", "ask"] = "bid") -> dict[str, float]:
+    def rate(
+        base: str, quote: str = "EUR", digits: int | None = None, *, mode: Literal["bid", "ask"] = "bid"
+    ) -> dict[str, float]:
         return {quote: 1.0}
 
     contract = rate.contract
@@ -87,7 +89,12 @@ def test_values_that_are_more_than_json_are_converted_both_ways() -> None:
         seen.extend([place, points, when, row])
         return [Point(1, 2.0), *points]
 
-    args = {"place": {"city": "Rome", "at": {"x": 1}}, "points": [{"x": 2, "y": 3.0}], "when": "2026-11-30T12:00:00Z", "row": {"name": "a"}}
+    args = {
+        "place": {"city": "Rome", "at": {"x": 1}},
+        "points": [{"x": 2, "y": 3.0}],
+        "when": "2026-11-30T12:00:00Z",
+        "row": {"name": "a"},
+    }
     assert validator_for(move.contract.args)(args) == []
     found = move.call(args, None)
     assert seen[0] == Place("Rome", Point(1))
@@ -211,7 +218,11 @@ def test_registrations_that_cannot_be_raise_at_once() -> None:
     ):
         with pytest.raises(ValueError):  # noqa: PT011 - each is a sentence of its own
             read(**declared)(fine)
-    for effect in ((), (EffectRule(effect="read", when={"a": 1}),), (EffectRule(effect="read"), EffectRule(effect="read"))):
+    for effect in (
+        (),
+        (EffectRule(effect="read", when={"a": 1}),),
+        (EffectRule(effect="read"), EffectRule(effect="read")),
+    ):
         with pytest.raises(ValueError, match="effect rules"):
             executor(version="1.0.0", effect=effect)(fine)
     with pytest.raises(ValueError, match="is no argument"):

@@ -8,7 +8,9 @@ from metnos.contracts.imports import check_imports
 from metnos.plan.codes import CODES
 
 
-def found(text: str, own: tuple[str, ...] = ("executor.py",), distributions: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+def found(
+    text: str, own: tuple[str, ...] = ("executor.py",), distributions: tuple[str, ...] = ()
+) -> list[tuple[str, str]]:
     faults = check_imports("executor.py", text.encode(), own, distributions)
     assert all(fault.code in CODES for fault in faults)
     return [(fault.where, fault.found) for fault in faults]

@@ -62,7 +62,10 @@ def test_every_executor_has_a_manifest_and_every_manifest_an_executor() -> None:
 def test_a_contract_says_what_the_manifest_says() -> None:
     contract = read_manifest((ROOT / "manifests" / "write_files.toml").read_bytes())
     assert isinstance(contract, Contract)
-    assert [(rule.effect, rule.when) for rule in contract.effects] == [("change", {"overwrite": True}), ("create", None)]
+    assert [(rule.effect, rule.when) for rule in contract.effects] == [
+        ("change", {"overwrite": True}),
+        ("create", None),
+    ]
     assert contract.families == (Intent("write", "files"),)
     assert contract.consumes is not None
     assert (contract.consumes.into, contract.consumes.many) == ("content", False)
@@ -120,7 +123,11 @@ def test_every_fault_is_found_in_one_pass() -> None:
     changed["args"]["properties"]["op"]["enumm"] = []
     changed["result"]["properties"]["count"]["type"] = "integr"
     assert sorted(code for code, _ in faults(changed)) == [
-        "manifest-field", "manifest-field", "manifest-unknown-field", "schema-malformed", "schema-unknown-keyword",
+        "manifest-field",
+        "manifest-field",
+        "manifest-unknown-field",
+        "schema-malformed",
+        "schema-unknown-keyword",
     ]
 
 
@@ -157,11 +164,31 @@ def test_names_have_a_form(name: str) -> None:
         ({"consumes": {"into": "entries", "kinds": ["file"], "many": False}}, "manifest-argument", "/consumes/into"),
         ({"consumes": {"into": "field", "kinds": ["file"]}}, "manifest-argument", "/consumes/into"),
         ({"consumes": {"into": "entries", "kinds": ["fille"]}}, "manifest-kind", "/consumes/kinds/0"),
-        ({"produces": {"kind": "row", "rule": "pick", "roles": {"fields": "by"}}}, "manifest-argument", "/produces/roles/fields"),
-        ({"produces": {"kind": "row", "rule": "join", "outer": {"how": "left"}}}, "manifest-argument", "/produces/outer/how"),
-        ({"produces": {"kind": "row", "rule": "pick", "roles": {"fields": "field", "prefix": "op"}}}, "manifest-kind", "/produces/roles/prefix"),
-        ({"produces": {"kind": "row", "rule": "group", "roles": {"measure": "field"}}}, "manifest-kind", "/produces/roles"),
-        ({"produces": {"kind": "row", "rule": "same", "roles": {"fields": "field"}}}, "manifest-kind", "/produces/roles/fields"),
+        (
+            {"produces": {"kind": "row", "rule": "pick", "roles": {"fields": "by"}}},
+            "manifest-argument",
+            "/produces/roles/fields",
+        ),
+        (
+            {"produces": {"kind": "row", "rule": "join", "outer": {"how": "left"}}},
+            "manifest-argument",
+            "/produces/outer/how",
+        ),
+        (
+            {"produces": {"kind": "row", "rule": "pick", "roles": {"fields": "field", "prefix": "op"}}},
+            "manifest-kind",
+            "/produces/roles/prefix",
+        ),
+        (
+            {"produces": {"kind": "row", "rule": "group", "roles": {"measure": "field"}}},
+            "manifest-kind",
+            "/produces/roles",
+        ),
+        (
+            {"produces": {"kind": "row", "rule": "same", "roles": {"fields": "field"}}},
+            "manifest-kind",
+            "/produces/roles/fields",
+        ),
         ({"produces": {"kind": "nothing", "rule": "same"}}, "manifest-kind", "/produces/kind"),
         ({"produces": {"kind": "file", "field": "entry"}}, "manifest-result-field", "/produces/field"),
         ({"produces": {"kind": "file", "field": "count"}}, "manifest-result-field", "/result/properties/count"),
@@ -170,10 +197,22 @@ def test_names_have_a_form(name: str) -> None:
         ({"files": ["executor.py", "executor.py"]}, "manifest-code-file", "/files"),
         ({"effect": [{"class": "read", "when": {"op": "eq"}}]}, "manifest-effects", "/effect/0"),
         ({"effect": [{"class": "read"}, {"class": "read"}]}, "manifest-effects", "/effect/0"),
-        ({"effect": [{"class": "read", "when": {"op": "equals"}}, {"class": "read"}]}, "manifest-effects", "/effect/0/when/op"),
-        ({"effect": [{"class": "read", "when": {"opp": 1}}, {"class": "read"}]}, "manifest-argument", "/effect/0/when/opp"),
+        (
+            {"effect": [{"class": "read", "when": {"op": "equals"}}, {"class": "read"}]},
+            "manifest-effects",
+            "/effect/0/when/op",
+        ),
+        (
+            {"effect": [{"class": "read", "when": {"opp": 1}}, {"class": "read"}]},
+            "manifest-argument",
+            "/effect/0/when/opp",
+        ),
         ({"effect": [{"class": "create"}]}, "manifest-effects", "/placement"),
-        ({"effect": [{"class": "create"}], "placement": "worker", "targets": ["field", "entries"]}, "manifest-effects", "/targets"),
+        (
+            {"effect": [{"class": "create"}], "placement": "worker", "targets": ["field", "entries"]},
+            "manifest-effects",
+            "/targets",
+        ),
     ],
 )
 def test_what_no_schema_can_say_is_a_rule(change: dict[str, Any], code: str, where: str) -> None:
@@ -253,7 +292,7 @@ def test_what_is_no_toml_is_refused(data: bytes, code: str) -> None:
 
 
 def test_dots_in_values_are_no_parts_of_a_key() -> None:
-    text = "a = '" + "." * 100 + "'\nb = [" + "1.5, " * 100 + "]\nc = \"\"\"\n" + "x. " * 100 + "\"\"\"\nd.e = 1\n"
+    text = "a = '" + "." * 100 + "'\nb = [" + "1.5, " * 100 + ']\nc = """\n' + "x. " * 100 + '"""\nd.e = 1\n'
     found = read_table(text.encode())
     assert isinstance(found, dict)
     assert found["d"] == {"e": 1}

@@ -90,10 +90,16 @@ def test_identity_is_not_believed_after_the_schema_is_gone(monkeypatch: pytest.M
 
 
 def test_sound_schemas_load() -> None:
-    tree = {"$defs": {"n": {"properties": {"l": {"$ref": "#/$defs/n"}, "r": {"$ref": "#/$defs/n"}}}}, "$ref": "#/$defs/n"}
+    tree = {
+        "$defs": {"n": {"properties": {"l": {"$ref": "#/$defs/n"}, "r": {"$ref": "#/$defs/n"}}}},
+        "$ref": "#/$defs/n",
+    }
     assert codes(SMALL) == []
     assert codes(tree) == []
-    assert codes({"$schema": "https://json-schema.org/draft/2020-12/schema", "x-note": 1, "properties": {"pattern": True}}) == []
+    assert (
+        codes({"$schema": "https://json-schema.org/draft/2020-12/schema", "x-note": 1, "properties": {"pattern": True}})
+        == []
+    )
     assert codes({"allOf": [{"type": "object"}], "items": {"$ref": "#"}}) == []
 
 
@@ -201,12 +207,19 @@ def test_pointers_are_escaped() -> None:
 
 # --- the reference -------------------------------------------------------------------------------------------
 
-SCALAR = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from([0.5, 2.0, -1.5]), st.text("ab", max_size=3))
+SCALAR = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from([0.5, 2.0, -1.5]), st.text("ab", max_size=3)
+)
 INSTANCE = st.recursive(
-    SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=8
+    SCALAR,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
 )
 LEAF = st.one_of(
-    st.builds(lambda name: {"type": name}, st.sampled_from(["string", "number", "integer", "boolean", "null", "array", "object"])),
+    st.builds(
+        lambda name: {"type": name},
+        st.sampled_from(["string", "number", "integer", "boolean", "null", "array", "object"]),
+    ),
     st.builds(lambda values: {"enum": values}, st.lists(SCALAR, min_size=1, max_size=3)),
     st.builds(lambda value: {"const": value}, SCALAR),
     st.builds(lambda n: {"minimum": n}, st.integers(-3, 3)),

@@ -141,7 +141,9 @@ def test_versions_only_go_up(version: str, seen: str | None, refused: bool) -> N
 
 
 def test_what_was_withdrawn_stays_out() -> None:
-    gone = root(withdrawn=(Withdrawn(name="find_files", up_to="1.2.0"), Withdrawn(name="read_files", digest="sha256:0")))
+    gone = root(
+        withdrawn=(Withdrawn(name="find_files", up_to="1.2.0"), Withdrawn(name="read_files", digest="sha256:0"))
+    )
 
     def check(name: str, version: str, digest: str) -> Diagnostic | None:
         return gone.check_version(name, version, digest, seen=None, development=True)
@@ -170,7 +172,10 @@ def test_a_trust_file_reads_as_it_was_written() -> None:
         ({"keys": {"a": public(1)}}, "unknown key"),
         ({"roles": (Role(names=("*",), keys=("a",), threshold=0),)}, "threshold 0"),
         ({"roles": (Role(names=("*",), keys=("a", "a"), threshold=2),)}, "1 distinct"),
-        ({"keys": {"a": public(1), "b": public(1)}, "roles": (Role(names=("*",), keys=("a", "b"), threshold=2),)}, "1 distinct"),
+        (
+            {"keys": {"a": public(1), "b": public(1)}, "roles": (Role(names=("*",), keys=("a", "b"), threshold=2),)},
+            "1 distinct",
+        ),
         ({"expires": datetime(2026, 1, 1)}, "no zone"),  # noqa: DTZ001 - the fault itself
         ({"keys": {"a": public(1, expires=datetime(2026, 1, 1))}, "roles": ()}, "no zone"),  # noqa: DTZ001
         ({"withdrawn": (Withdrawn(name="x"),)}, "neither"),

@@ -13,8 +13,19 @@ from metnos.contracts.versions import distribution_of, installed_version, preced
 
 def test_the_order_is_that_of_the_specification() -> None:
     order = [
-        "0.9.9", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
-        "1.0.0-rc.1", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0",
+        "0.9.9",
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.0.1",
+        "1.2.0",
+        "1.10.0",
+        "2.0.0",
     ]
     shuffled = order[::2] + order[1::2]
     assert sorted(shuffled, key=precedence) == order

@@ -25,7 +25,9 @@ def test_an_altered_template_is_named(catalog: Path, tmp_path: Path) -> None:
     envelope["payload"] = envelope["payload"][:-8] + "AAAA" + envelope["payload"][-4:]
     path.write_text(json.dumps(envelope))
     with Engine.open(tmp_path / "home", folder=tmp_path, catalog=catalog) as engine:
-        assert [(one.name, one.diagnostic.code) for one in engine.refused] == [("plan/count-files", "signature-invalid")]
+        assert [(one.name, one.diagnostic.code) for one in engine.refused] == [
+            ("plan/count-files", "signature-invalid")
+        ]
         assert engine.run_sync("how many files are there").outcome == "not_understood"
         (plans,) = [finding for finding in engine.doctor() if finding.name == "plans"]
         assert not plans.ok

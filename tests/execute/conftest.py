@@ -54,7 +54,12 @@ class World:
         contract = self._contracts[name]
         given = {"step": "1.1", "effect": "read", "timeout_s": 20.0, **fields}
         command = StartStep(
-            operation="op", executor=contract.reference, args=args or {}, digest="", placement=contract.placement, **given
+            operation="op",
+            executor=contract.reference,
+            args=args or {},
+            digest="",
+            placement=contract.placement,
+            **given,
         )
         return command, contract, self.grant
 

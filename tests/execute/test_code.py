@@ -16,7 +16,15 @@ def loaded(source: str, *modules: str, **files: str) -> object:
 
 def test_what_runs_is_what_was_handed_over() -> None:
     assert loaded("def run(a, c): return 40 + 2") == 42
-    assert load("x", "sha256:latin", {"executor.py": "# coding: latin-1\ndef run(a, c): return 'è'".encode("latin-1")}, frozenset())({}, None) == "è"
+    assert (
+        load(
+            "x",
+            "sha256:latin",
+            {"executor.py": "# coding: latin-1\ndef run(a, c): return 'è'".encode("latin-1")},
+            frozenset(),
+        )({}, None)
+        == "è"
+    )
 
 
 def test_dataclasses_and_enums_work_in_it() -> None:
@@ -29,14 +37,27 @@ def test_dataclasses_and_enums_work_in_it() -> None:
 
 
 def test_own_files_import_each_other_once_and_in_a_circle() -> None:
-    assert loaded("from . import a, b\ndef run(x, c): return [a.n, b.m, a.count]",
-                  a="from . import b\nn = 1\ncount = len(b.seen)\n", b="seen = [1]\nfrom . import a\nm = 2\n") == [1, 2, 1]
+    assert loaded(
+        "from . import a, b\ndef run(x, c): return [a.n, b.m, a.count]",
+        a="from . import b\nn = 1\ncount = len(b.seen)\n",
+        b="seen = [1]\nfrom . import a\nm = 2\n",
+    ) == [1, 2, 1]
 
 
-@pytest.mark.parametrize("source", [
-    "import requests", "from metnos import sdk", "import metnos", "import metnos.engine", "from metnos.execute.roots import RootedFiles",
-    "from .. import x", "from . import nothing", "from .nothing import x", "__import__('re2')",
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import requests",
+        "from metnos import sdk",
+        "import metnos",
+        "import metnos.engine",
+        "from metnos.execute.roots import RootedFiles",
+        "from .. import x",
+        "from . import nothing",
+        "from .nothing import x",
+        "__import__('re2')",
+    ],
+)
 def test_undeclared_imports_fail_by_name(source: str) -> None:
     with pytest.raises(CodeFault, match="NotDeclared"):
         loaded(f"{source}\ndef run(a, c): return 1")
@@ -45,7 +66,13 @@ def test_undeclared_imports_fail_by_name(source: str) -> None:
 
 
 def test_the_standard_library_the_sdk_and_what_is_declared() -> None:
-    assert loaded("import json.decoder, os.path\nfrom metnos.sdk import Result\nimport re2\ndef run(a, c): return os.path.sep", "re2") == "/"
+    assert (
+        loaded(
+            "import json.decoder, os.path\nfrom metnos.sdk import Result\nimport re2\ndef run(a, c): return os.path.sep",
+            "re2",
+        )
+        == "/"
+    )
 
 
 @pytest.mark.parametrize("source", ["def run(:", "raise ValueError('x')", "run = 3", "", "\0"])

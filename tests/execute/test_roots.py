@@ -60,15 +60,33 @@ def names(found: RootedFiles, path: str = ".", *, recursive: bool = True, hidden
 
 
 @BOTH
-@pytest.mark.parametrize("path", [
-    "../secret", "sub/../../secret", "/etc/passwd", "{top}/../secret", "sub/deep/../../../secret", "//etc/passwd",
-    "../root2/x", "{top}2", "./../secret", "..", "/", "/proc/self/environ", "/proc/self/root/etc/passwd",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret",
+        "sub/../../secret",
+        "/etc/passwd",
+        "{top}/../secret",
+        "sub/deep/../../../secret",
+        "//etc/passwd",
+        "../root2/x",
+        "{top}2",
+        "./../secret",
+        "..",
+        "/",
+        "/proc/self/environ",
+        "/proc/self/root/etc/passwd",
+    ],
+)
 def test_a_path_that_leads_out_is_refused_by_its_text(top: Path, opener: OpenBeneath, path: str) -> None:
     found = files(top, opener)
     path = path.format(top=top)
-    for work in (lambda: found.read(path, limit=10), lambda: found.stat(path), lambda: names(found, path),
-                 lambda: found.write(path, b"x", overwrite=True)):
+    for work in (
+        lambda: found.read(path, limit=10),
+        lambda: found.stat(path),
+        lambda: names(found, path),
+        lambda: found.write(path, b"x", overwrite=True),
+    ):
         assert refusal(work) == ("denied", "outside-roots")
 
 
@@ -85,7 +103,9 @@ def test_the_opener_itself_holds_the_line(top: Path, opener: OpenBeneath, path: 
 
 
 @BOTH
-@pytest.mark.parametrize("target", ["../secret", "a.txt", "{out}", "/etc/passwd", "nowhere", "/proc/self/environ", "link"])
+@pytest.mark.parametrize(
+    "target", ["../secret", "a.txt", "{out}", "/etc/passwd", "nowhere", "/proc/self/environ", "link"]
+)
 def test_no_symlink_is_followed_wherever_it_points(top: Path, opener: OpenBeneath, target: str) -> None:
     (top / "link").symlink_to(target.format(out=top.parent / "secret"))
     found = files(top, opener)
@@ -153,9 +173,15 @@ def test_a_folder_swapped_for_a_link_never_leads_out(top: Path, opener: OpenBene
 
 
 @BOTH
-@pytest.mark.parametrize(("path", "code"), [
-    ("a\0b", "bad-path"), ("", "bad-path"), ("x" * 300, "name-too-long"), ("d/" * 3000, "name-too-long"),
-])
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a\0b", "bad-path"),
+        ("", "bad-path"),
+        ("x" * 300, "name-too-long"),
+        ("d/" * 3000, "name-too-long"),
+    ],
+)
 def test_names_that_cannot_be(top: Path, opener: OpenBeneath, path: str, code: str) -> None:
     found = files(top, opener)
     assert refusal(found.read, path, limit=1) == ("arguments", code)
@@ -203,9 +229,13 @@ def test_a_hard_link_is_read_and_what_it_shares_is_never_written(top: Path, open
     assert (top.parent / "secret").read_text() == SECRET
 
 
-@given(st.lists(st.sampled_from(["..", ".", "sub", "deep", "a.txt", "link", "out", "", "~", "%2e%2e", "C:"]), max_size=6),
-       st.booleans())
-def test_no_path_at_all_reads_the_secret(tmp_path_factory: pytest.TempPathFactory, parts: list[str], absolute: bool) -> None:
+@given(
+    st.lists(st.sampled_from(["..", ".", "sub", "deep", "a.txt", "link", "out", "", "~", "%2e%2e", "C:"]), max_size=6),
+    st.booleans(),
+)
+def test_no_path_at_all_reads_the_secret(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str], absolute: bool
+) -> None:
     base = tmp_path_factory.getbasetemp() / "any"
     root = base / "root"
     if not root.exists():
@@ -257,7 +287,18 @@ def test_descriptors_are_given_back(top: Path) -> None:
 def test_a_scan_is_in_byte_order_with_folders_before_their_contents(top: Path, opener: OpenBeneath) -> None:
     for name in ("Z", "é", "_", "10", "9"):
         (top / name).touch()
-    assert names(files(top, opener)) == ["10", "9", "Z", "_", "a.txt", "sub", "sub/b.txt", "sub/deep", "sub/deep/c.txt", "é"]
+    assert names(files(top, opener)) == [
+        "10",
+        "9",
+        "Z",
+        "_",
+        "a.txt",
+        "sub",
+        "sub/b.txt",
+        "sub/deep",
+        "sub/deep/c.txt",
+        "é",
+    ]
     assert names(files(top, opener), recursive=False) == ["10", "9", "Z", "_", "a.txt", "sub", "é"]
 
 

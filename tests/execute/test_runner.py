@@ -33,10 +33,25 @@ def error_of(outcome: Any) -> tuple[str, str]:
 
 def test_a_value_and_a_result_are_both_taken(world: World) -> None:
     plain = world.now(world.host(lambda a, c: {"n": a["n"]}), {"n": 3})
-    assert (plain.status, plain.data, plain.digest, plain.sources) == ("finished", {"n": 3}, digest({"n": 3}), ("local",))
+    assert (plain.status, plain.data, plain.digest, plain.sources) == (
+        "finished",
+        {"n": 3},
+        digest({"n": 3}),
+        ("local",),
+    )
     effect = Effect(cls="create", target="x")
-    full = world.now(world.host(lambda a, c: Result.done([1], effects=(effect,), counters={"seen": 2}, truncated=True, warnings=("w",))))
-    assert (full.data, full.effects, full.counters, full.truncated, full.warnings) == ([1], (effect,), {"seen": 2}, True, ("w",))
+    full = world.now(
+        world.host(
+            lambda a, c: Result.done([1], effects=(effect,), counters={"seen": 2}, truncated=True, warnings=("w",))
+        )
+    )
+    assert (full.data, full.effects, full.counters, full.truncated, full.warnings) == (
+        [1],
+        (effect,),
+        {"seen": 2},
+        True,
+        ("w",),
+    )
 
 
 def test_an_inline_transform_adds_no_source(world: World) -> None:
@@ -84,16 +99,19 @@ def test_tuples_and_subclasses_become_plain(world: World) -> None:
     assert [type(value) for value in outcome.data] == [dict, str, bool, float, type(None)]
 
 
-@pytest.mark.parametrize(("value", "code", "where"), [
-    (float("nan"), "not-a-number", ""),
-    ([0, float("-inf")], "not-a-number", "/1"),
-    ({"a": {"b/c": {1: 2}}}, "not-json", "/a/b~1c"),
-    ({"a": "\ud800"}, "lone-surrogate", "/a"),
-    ({"a": [2**53]}, "integer-range", "/a/0"),
-    ({"a": b"x"}, "not-json", "/a"),
-    ({"a": {1}}, "not-json", "/a"),
-    (Failure(cls="data", code="x"), "not-json", ""),
-])
+@pytest.mark.parametrize(
+    ("value", "code", "where"),
+    [
+        (float("nan"), "not-a-number", ""),
+        ([0, float("-inf")], "not-a-number", "/1"),
+        ({"a": {"b/c": {1: 2}}}, "not-json", "/a/b~1c"),
+        ({"a": "\ud800"}, "lone-surrogate", "/a"),
+        ({"a": [2**53]}, "integer-range", "/a/0"),
+        ({"a": b"x"}, "not-json", "/a"),
+        ({"a": {1}}, "not-json", "/a"),
+        (Failure(cls="data", code="x"), "not-json", ""),
+    ],
+)
 def test_what_is_no_json_is_refused_with_its_place(world: World, value: Any, code: str, where: str) -> None:
     outcome = world.now(world.host(lambda a, c: value))
     assert error_of(outcome) == ("data", code)
@@ -101,14 +119,24 @@ def test_what_is_no_json_is_refused_with_its_place(world: World, value: Any, cod
     assert outcome.error.where == where
 
 
-@given(st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20))
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53) + 1, 2**53 - 1)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+)
 def test_all_json_passes_unchanged(value: Any) -> None:
     assert settle(value) == value
 
 
-@given(st.recursive(st.integers() | st.text(st.characters(categories=None)), lambda inner: st.lists(inner), max_leaves=5))
+@given(
+    st.recursive(st.integers() | st.text(st.characters(categories=None)), lambda inner: st.lists(inner), max_leaves=5)
+)
 def test_no_half_character_passes(value: Any) -> None:
     try:
         settled = settle(value)
@@ -150,12 +178,15 @@ def test_effects_of_a_refused_result_are_kept(world: World) -> None:
     assert outcome.effects == (effect,)
 
 
-@pytest.mark.parametrize("result", [
-    Result(ok=False),
-    Result(effects=("none",)),  # type: ignore[arg-type]
-    Result(counters={"a": "b"}),  # type: ignore[dict-item]
-    Result(warnings=(1,)),  # type: ignore[arg-type]
-])
+@pytest.mark.parametrize(
+    "result",
+    [
+        Result(ok=False),
+        Result(effects=("none",)),  # type: ignore[arg-type]
+        Result(counters={"a": "b"}),  # type: ignore[dict-item]
+        Result(warnings=(1,)),  # type: ignore[arg-type]
+    ],
+)
 def test_a_result_of_the_wrong_form(world: World, result: Result) -> None:
     assert error_of(world.now(world.host(lambda a, c: result))) == ("internal", "result-malformed")
 
@@ -170,19 +201,22 @@ class Unsayable(Exception):
         raise ValueError("not even that")
 
 
-@pytest.mark.parametrize(("fault", "expected"), [
-    (ValueError("no"), ("internal", "executor-raised")),
-    (FilesError("missing", "not-found", "x", "gone"), ("missing", "not-found")),
-    (MemoryError(), ("memory", "memory-limit")),
-    (TimeoutError(), ("timeout", "step-timeout")),
-    (SystemExit(3), ("internal", "executor-raised")),
-    (RecursionError(), ("internal", "executor-raised")),
-    (GeneratorExit(), ("internal", "executor-raised")),
-    (asyncio.CancelledError(), ("internal", "executor-raised")),
-    (BaseException("of a test runner"), ("internal", "executor-raised")),
-    (ValueError("half\udcff.txt"), ("internal", "executor-raised")),
-    (Unsayable(), ("internal", "executor-raised")),
-])
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (ValueError("no"), ("internal", "executor-raised")),
+        (FilesError("missing", "not-found", "x", "gone"), ("missing", "not-found")),
+        (MemoryError(), ("memory", "memory-limit")),
+        (TimeoutError(), ("timeout", "step-timeout")),
+        (SystemExit(3), ("internal", "executor-raised")),
+        (RecursionError(), ("internal", "executor-raised")),
+        (GeneratorExit(), ("internal", "executor-raised")),
+        (asyncio.CancelledError(), ("internal", "executor-raised")),
+        (BaseException("of a test runner"), ("internal", "executor-raised")),
+        (ValueError("half\udcff.txt"), ("internal", "executor-raised")),
+        (Unsayable(), ("internal", "executor-raised")),
+    ],
+)
 def test_whatever_is_raised_is_one_typed_failure(world: World, fault: BaseException, expected: tuple[str, str]) -> None:
     def run(args: Any, ctx: Any) -> None:
         raise fault
@@ -212,7 +246,14 @@ def test_the_context_of_a_function(world: World, tmp_path: Any) -> None:
 
     def run(args: Any, ctx: Any) -> Any:
         ctx.progress(1, 2, "half")
-        return [ctx.operation, ctx.now, ctx.fence, ctx.deadline > 0, ctx.files.read("x", limit=9)[0].decode(), ctx.open_secret("no")]
+        return [
+            ctx.operation,
+            ctx.now,
+            ctx.fence,
+            ctx.deadline > 0,
+            ctx.files.read("x", limit=9)[0].decode(),
+            ctx.open_secret("no"),
+        ]
 
     assert world.now(world.host(run)).data == ["op", "2026-11-30T12:00:00+01:00", 0, True, "text", "no"]
     assert world.told == [("1.1", 1, 2, "half")]
@@ -220,7 +261,10 @@ def test_the_context_of_a_function(world: World, tmp_path: Any) -> None:
 
 def test_no_function_opens_a_secret(world: World) -> None:
     handle = "⟦sealed:" + "0" * 32 + "⟧"
-    assert error_of(world.now(world.host(lambda a, c: c.open_secret(a["x"])), {"x": handle})) == ("denied", "secret-not-granted")
+    assert error_of(world.now(world.host(lambda a, c: c.open_secret(a["x"])), {"x": handle})) == (
+        "denied",
+        "secret-not-granted",
+    )
 
 
 # --- side by side ------------------------------------------------------------------------------------------------
@@ -355,8 +399,16 @@ def test_stand_ins_and_their_absence() -> None:
     runners = Runners(Nothing(), externals={"now": lambda args, ctx: args, "later": later})
     for name, expected in (("now", "finished"), ("later", "finished"), ("never", "failed")):
         contract = Contract(name=name, version="1", origin="foreign", placement="external")
-        command = StartStep(step="1.1", operation="o", executor=f"{name}@1", args={"a": 1}, digest="", effect="read",
-                            placement="external", timeout_s=5)
+        command = StartStep(
+            step="1.1",
+            operation="o",
+            executor=f"{name}@1",
+            args={"a": 1},
+            digest="",
+            effect="read",
+            placement="external",
+            timeout_s=5,
+        )
         outcome = asyncio.run(runners.run(command, contract, Grant()))
         assert outcome.status == expected
     assert error_of(outcome) == ("unavailable", "no-runner")
@@ -383,7 +435,15 @@ def test_registered_functions_run_as_the_catalog_gives_them() -> None:
     for name in ("double", "later"):
         contract = catalog.get(name)
         assert contract is not None
-        command = StartStep(step="1.1", operation="op", executor=contract.reference, args={"n": 21}, digest="",
-                            effect="read", placement="host", timeout_s=5)
+        command = StartStep(
+            step="1.1",
+            operation="op",
+            executor=contract.reference,
+            args={"n": 21},
+            digest="",
+            effect="read",
+            placement="host",
+            timeout_s=5,
+        )
         outcomes.append(asyncio.run(runners.run(command, contract, Grant())).data)
     assert outcomes == [{"n": 42}, [21, "op"]]

@@ -61,16 +61,52 @@ SECRETS = [
 ]
 
 HARMLESS = [
-    "password = get_password(user)", "password: str", "def login(user, password=None):", "password=password", "token = self.token",
-    "self.password = password", 'password = ""', "password: ${DB_PASSWORD}", "PASSWORD=changeme", "api_key=YOUR_API_KEY",
-    'password = "your-password-here"', "Enter your password: ", "The password must be at least 8 characters long.",
-    "token: Optional[str] = None", "https://user:password@example.org/", "http://localhost:8080/path@version", "mailto:me@example.org",
-    "git@github.com:owner/name.git", "sk-spinner-circle-fade-dot-eleven", "basic authentication", "Basic understanding of things",
-    "bearer of bad news", "bearer tokens are explained below", "sha256:" + "0f" * 32, "550e8400-e29b-41d4-a716-446655440000",
-    "secrets.toml", "password_reset_form.html", "passwords.txt", "tokenizer.json", "api_key.py", "id_rsa.pub", "test_token_parser.py",
-    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI me@host",
-    "tokens: 1200", "max_tokens=4096", "key: value", "secret: true", "ghp_" + "x" * 36, "token_count = 123456789012",
-    "password: <redacted>", 'CHANGE_PASSWORD = "FORCE_CHANGE_PASSWORD"', "next_page_token: null", "Passwort: vergessen", "password='%s'", "AKIA is a prefix",
+    "password = get_password(user)",
+    "password: str",
+    "def login(user, password=None):",
+    "password=password",
+    "token = self.token",
+    "self.password = password",
+    'password = ""',
+    "password: ${DB_PASSWORD}",
+    "PASSWORD=changeme",
+    "api_key=YOUR_API_KEY",
+    'password = "your-password-here"',
+    "Enter your password: ",
+    "The password must be at least 8 characters long.",
+    "token: Optional[str] = None",
+    "https://user:password@example.org/",
+    "http://localhost:8080/path@version",
+    "mailto:me@example.org",
+    "git@github.com:owner/name.git",
+    "sk-spinner-circle-fade-dot-eleven",
+    "basic authentication",
+    "Basic understanding of things",
+    "bearer of bad news",
+    "bearer tokens are explained below",
+    "sha256:" + "0f" * 32,
+    "550e8400-e29b-41d4-a716-446655440000",
+    "secrets.toml",
+    "password_reset_form.html",
+    "passwords.txt",
+    "tokenizer.json",
+    "api_key.py",
+    "id_rsa.pub",
+    "test_token_parser.py",
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI me@host",
+    "tokens: 1200",
+    "max_tokens=4096",
+    "key: value",
+    "secret: true",
+    "ghp_" + "x" * 36,
+    "token_count = 123456789012",
+    "password: <redacted>",
+    'CHANGE_PASSWORD = "FORCE_CHANGE_PASSWORD"',
+    "next_page_token: null",
+    "Passwort: vergessen",
+    "password='%s'",
+    "AKIA is a prefix",
 ]
 
 
@@ -106,7 +142,10 @@ def test_ordinary_text_is_left_alone(sealer: Sealer, text: str) -> None:
 
 
 def test_a_field_is_known_by_its_name(sealer: Sealer) -> None:
-    sealed, count = seal(sealer, [{"user": "me", "password": "swordfish", "db.api_key": "zzzz9"}, {"password": "none", "key": "abcdefgh"}])
+    sealed, count = seal(
+        sealer,
+        [{"user": "me", "password": "swordfish", "db.api_key": "zzzz9"}, {"password": "none", "key": "abcdefgh"}],
+    )
     assert count == 2
     assert sealed[0]["user"] == "me"
     assert sealed[0]["password"].startswith("⟦sealed:")
@@ -126,7 +165,12 @@ def test_the_repositorys_own_files_hold_no_secret(sealer: Sealer, root: Path) ->
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root)
         if path.suffix in {".py", ".toml", ".md", ".lark", ".json"} and relative.parts[0] in {
-            "metnos", "catalog", "manifests", "docs", "scripts", "benchmarks",
+            "metnos",
+            "catalog",
+            "manifests",
+            "docs",
+            "scripts",
+            "benchmarks",
         }:
             _, count = seal(sealer, path.read_text(encoding="utf-8"))
             if count:
@@ -175,7 +219,11 @@ def test_everything_that_is_told_is_sealed(world: World) -> None:
     assert outcome.error is not None
     assert token not in repr(outcome)
     assert outcome.error.message.startswith("ValueError: bad token ⟦sealed:")
-    outcome = world.once(world.executor(f"import os, sys\ndef run(a, c):\n    print('{token}', file=sys.stderr, flush=True)\n    os._exit(1)\n"))
+    outcome = world.once(
+        world.executor(
+            f"import os, sys\ndef run(a, c):\n    print('{token}', file=sys.stderr, flush=True)\n    os._exit(1)\n"
+        )
+    )
     assert token not in repr(outcome)
 
 
@@ -189,8 +237,10 @@ def test_the_digest_is_of_the_sealed_data(world: World) -> None:
 def test_only_a_named_argument_of_a_worker_is_opened(world: World, tmp_path: Path) -> None:
     vault = FileVault(tmp_path / "home")
     world.runners = Runners(world, sealer=Sealer(vault), workers=1)
-    source = ("def run(a, c):\n    said = c.open_secret(a['x'])\n    assert 'swordfish' in said or not a['x'], said\n"
-              "    return {'length': len(said), 'said': 'password = \"' + said + '\"'}\n")
+    source = (
+        "def run(a, c):\n    said = c.open_secret(a['x'])\n    assert 'swordfish' in said or not a['x'], said\n"
+        "    return {'length': len(said), 'said': 'password = \"' + said + '\"'}\n"
+    )
     sealed = handle(vault.put("swordfish"))
     opening = world.executor(source, opens_secrets=("x",))
     outcome = world.once(opening, {"x": sealed})
@@ -219,7 +269,9 @@ def test_the_vault_keeps_secrets_encrypted_under_a_private_key(tmp_path: Path) -
     stored = list((tmp_path / "vault").iterdir())
     assert len(stored) == 2
     assert all(b"swordfish" not in path.read_bytes() for path in stored)
-    assert all(path.stat().st_mode & 0o077 == 0 for path in (*stored, tmp_path / "keys" / "vault.key", tmp_path / "vault"))
+    assert all(
+        path.stat().st_mode & 0o077 == 0 for path in (*stored, tmp_path / "keys" / "vault.key", tmp_path / "vault")
+    )
 
 
 def test_no_key_is_made_before_the_first_secret(tmp_path: Path) -> None:

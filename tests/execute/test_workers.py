@@ -61,10 +61,20 @@ def test_the_bytes_sent_are_the_bytes_run_and_no_file_is_read(world: World, tmp_
 
 
 def test_own_files_may_import_each_other_and_nothing_undeclared(world: World) -> None:
-    good = world.executor({"executor.py": "from . import other\nfrom .other import two\ndef run(a, c):\n    return other.two + two\n",
-                           "other.py": "two = 2\n"})
+    good = world.executor(
+        {
+            "executor.py": "from . import other\nfrom .other import two\ndef run(a, c):\n    return other.two + two\n",
+            "other.py": "two = 2\n",
+        }
+    )
     assert world.once(good).data == 4
-    for line in ("import re2", "import orjson", "import metnos.execute.roots", "from metnos import sdk", "from .. import x"):
+    for line in (
+        "import re2",
+        "import orjson",
+        "import metnos.execute.roots",
+        "from metnos import sdk",
+        "from .. import x",
+    ):
         bad = world.executor(f"{line}\ndef run(a, c):\n    return 1\n")
         outcome = world.once(bad)
         assert error_of(outcome) == ("internal", "executor-broken")
@@ -73,8 +83,9 @@ def test_own_files_may_import_each_other_and_nothing_undeclared(world: World) ->
 
 
 def test_a_declared_distribution_may_be_imported(world: World) -> None:
-    name = world.executor("import re2\ndef run(a, c):\n    return bool(re2.search('a+', 'caat'))\n",
-                          distributions=("google-re2>=1.1",))
+    name = world.executor(
+        "import re2\ndef run(a, c):\n    return bool(re2.search('a+', 'caat'))\n", distributions=("google-re2>=1.1",)
+    )
     assert world.once(name).data is True
 
 
@@ -86,7 +97,9 @@ def test_code_that_cannot_be_loaded(world: World, source: str) -> None:
 
 
 def test_an_exception_is_typed_and_the_worker_stays(world: World) -> None:
-    name = world.executor("import os\ndef run(a, c):\n    if a: raise ValueError('no ' + a['x'])\n    return os.getpid()\n")
+    name = world.executor(
+        "import os\ndef run(a, c):\n    if a: raise ValueError('no ' + a['x'])\n    return os.getpid()\n"
+    )
     pid = world.once(name).data
     outcome = world.once(name, {"x": "good"})
     assert error_of(outcome) == ("internal", "executor-raised")
@@ -95,14 +108,19 @@ def test_an_exception_is_typed_and_the_worker_stays(world: World) -> None:
     assert world.once(name).data == pid
 
 
-@pytest.mark.parametrize(("death", "said"), [
-    ("os._exit(7)", "exit status 7"),
-    ("os.kill(os.getpid(), 11)", "SIGSEGV"),
-    ("os.kill(os.getpid(), 9)", "SIGKILL"),
-    ("os.abort()", "SIGABRT"),
-])
+@pytest.mark.parametrize(
+    ("death", "said"),
+    [
+        ("os._exit(7)", "exit status 7"),
+        ("os.kill(os.getpid(), 11)", "SIGSEGV"),
+        ("os.kill(os.getpid(), 9)", "SIGKILL"),
+        ("os.abort()", "SIGABRT"),
+    ],
+)
 def test_a_death_is_a_crash_with_its_cause_and_last_words(world: World, death: str, said: str) -> None:
-    name = world.executor(f"import os, sys\ndef run(a, c):\n    print('first'); print('last words', file=sys.stderr, flush=True)\n    {death}\n")
+    name = world.executor(
+        f"import os, sys\ndef run(a, c):\n    print('first'); print('last words', file=sys.stderr, flush=True)\n    {death}\n"
+    )
     outcome = world.once(name)
     assert error_of(outcome) == ("crashed", "worker-crashed")
     assert outcome.error is not None
@@ -112,8 +130,10 @@ def test_a_death_is_a_crash_with_its_cause_and_last_words(world: World, death: s
 
 
 def test_printing_does_not_touch_the_frames(world: World) -> None:
-    name = world.executor("import os, subprocess, sys\ndef run(a, c):\n    print('x' * 300000)\n    os.write(1, b'raw' * 50000)\n"
-                          "    subprocess.run([sys.executable, '-c', 'print(5)'], check=True)\n    return sys.stdin.read()\n")
+    name = world.executor(
+        "import os, subprocess, sys\ndef run(a, c):\n    print('x' * 300000)\n    os.write(1, b'raw' * 50000)\n"
+        "    subprocess.run([sys.executable, '-c', 'print(5)'], check=True)\n    return sys.stdin.read()\n"
+    )
     assert world.once(name).data == ""
 
 
@@ -125,17 +145,21 @@ def test_endless_work_ends_at_the_deadline(world: World, flood: str) -> None:
 
 
 def test_a_worker_that_ignores_the_request_to_stop_is_killed(world: World) -> None:
-    name = world.executor("import signal, os\ndef run(a, c):\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-                          "    c.progress(os.getpid(), None, 'here')\n    while True: pass\n")
+    name = world.executor(
+        "import signal, os\ndef run(a, c):\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "    c.progress(os.getpid(), None, 'here')\n    while True: pass\n"
+    )
     assert error_of(world.once(name, timeout_s=0.3)) == ("timeout", "step-timeout")
-    (_, pid, _, note), = world.told
+    ((_, pid, _, note),) = world.told
     assert note == "here"
     assert is_gone(pid)
 
 
 def test_stopping_a_read_runs_its_clean_up(world: World, tmp_path: Path) -> None:
-    name = world.executor("import time\ndef run(a, c):\n    try:\n        c.progress(1)\n        time.sleep(60)\n"
-                          "    finally:\n        open(a['mark'], 'w').close()\n")
+    name = world.executor(
+        "import time\ndef run(a, c):\n    try:\n        c.progress(1)\n        time.sleep(60)\n"
+        "    finally:\n        open(a['mark'], 'w').close()\n"
+    )
     mark = tmp_path / "mark"
 
     async def scene() -> Any:
@@ -150,8 +174,10 @@ def test_stopping_a_read_runs_its_clean_up(world: World, tmp_path: Path) -> None
 
 
 def test_an_effect_that_ends_within_the_grace_tells_what_it_did(world: World) -> None:
-    name = world.executor("import time\nfrom metnos.sdk import *\ndef run(a, c):\n    c.progress(1)\n    time.sleep(0.2)\n"
-                          "    return Result.done(1, effects=(Effect(cls='send', target='you'),))\n")
+    name = world.executor(
+        "import time\nfrom metnos.sdk import *\ndef run(a, c):\n    c.progress(1)\n    time.sleep(0.2)\n"
+        "    return Result.done(1, effects=(Effect(cls='send', target='you'),))\n"
+    )
 
     async def scene() -> Any:
         task = asyncio.ensure_future(world.run(name, effect="send"))
@@ -209,20 +235,29 @@ def test_a_queued_call_can_be_stopped_before_it_starts(world: World) -> None:
 
 
 def test_memory_is_limited_and_the_parent_lives(world: World) -> None:
-    name = world.executor("def run(a, c):\n    return len(bytearray(a['mb'] * 1024 * 1024))\n", limits={"memory_mb": 200})
+    name = world.executor(
+        "def run(a, c):\n    return len(bytearray(a['mb'] * 1024 * 1024))\n", limits={"memory_mb": 200}
+    )
     assert error_of(world.once(name, {"mb": 400})) == ("memory", "memory-limit")
     assert world.once(name, {"mb": 10}).data == 10 * 1024 * 1024
 
 
-@pytest.mark.parametrize("start", [
-    "    pid = os.fork()\n    if pid == 0:\n        os.setsid()\n        signal.pause()\n",
-    "    pid = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'], start_new_session=True).pid\n",
-    ("    pid = int(subprocess.check_output([sys.executable, '-c', 'import os, signal; p = os.fork()\\nif p: print(p, flush=True)\\n"
-    "else: os.close(1); os.setsid(); signal.pause()'], start_new_session=True))\n"),
-])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "    pid = os.fork()\n    if pid == 0:\n        os.setsid()\n        signal.pause()\n",
+        "    pid = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'], start_new_session=True).pid\n",
+        (
+            "    pid = int(subprocess.check_output([sys.executable, '-c', 'import os, signal; p = os.fork()\\nif p: print(p, flush=True)\\n"
+            "else: os.close(1); os.setsid(); signal.pause()'], start_new_session=True))\n"
+        ),
+    ],
+)
 def test_processes_left_behind_are_ended(world: World, start: str) -> None:
-    name = world.executor(f"import os, signal, subprocess, sys\ndef run(a, c):\n{start}"
-                          "    return {'child': pid, 'worker': os.getpid()}\n")
+    name = world.executor(
+        f"import os, signal, subprocess, sys\ndef run(a, c):\n{start}"
+        "    return {'child': pid, 'worker': os.getpid()}\n"
+    )
     outcome = world.once(name)
     assert outcome.status == "finished"
     wait_until(lambda: is_gone(outcome.data["child"]))
@@ -231,24 +266,29 @@ def test_processes_left_behind_are_ended(world: World, start: str) -> None:
 
 
 def test_a_forked_child_that_outlives_a_killed_worker_is_ended(world: World) -> None:
-    name = world.executor("import os, signal\ndef run(a, c):\n    pid = os.fork()\n    if pid == 0:\n        signal.pause()\n"
-                          "    c.progress(pid)\n    os._exit(1)\n")
+    name = world.executor(
+        "import os, signal\ndef run(a, c):\n    pid = os.fork()\n    if pid == 0:\n        signal.pause()\n"
+        "    c.progress(pid)\n    os._exit(1)\n"
+    )
     assert error_of(world.once(name)) == ("crashed", "worker-crashed")
     wait_until(lambda: is_gone(world.told[0][1]))
 
 
-@pytest.mark.parametrize(("value", "code"), [
-    ("float('nan')", "not-a-number"),
-    ("float('inf')", "not-a-number"),
-    ("1e308 * 10", "not-a-number"),
-    ("10 ** 30", "integer-range"),
-    ("{1: 2}", "not-json"),
-    ("'\\ud800'", "lone-surrogate"),
-    ("{'\\udfff': 1}", "lone-surrogate"),
-    ("b'bytes'", "not-json"),
-    ("{1, 2}", "not-json"),
-    ("object()", "not-json"),
-])
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("float('nan')", "not-a-number"),
+        ("float('inf')", "not-a-number"),
+        ("1e308 * 10", "not-a-number"),
+        ("10 ** 30", "integer-range"),
+        ("{1: 2}", "not-json"),
+        ("'\\ud800'", "lone-surrogate"),
+        ("{'\\udfff': 1}", "lone-surrogate"),
+        ("b'bytes'", "not-json"),
+        ("{1, 2}", "not-json"),
+        ("object()", "not-json"),
+    ],
+)
 def test_what_is_no_json_is_refused_with_its_place(world: World, value: str, code: str) -> None:
     name = world.executor(f"def run(a, c):\n    return {{'ok': 1, 'rows': [0, {{'x/y': {value}}}]}}\n")
     outcome = world.once(name)
@@ -287,19 +327,22 @@ def run(a, c):
 """
 
 
-@pytest.mark.parametrize(("raw", "expected"), [
-    (b"plain text", ("crashed", "worker-garbage")),
-    (wire.HEADER.pack(wire.MAGIC, wire.RESULT, 2**31), ("oversize", "too-large")),
-    (wire.frame(9, b""), ("crashed", "worker-garbage")),
-    (wire.frame(wire.PROGRESS, b"[1"), ("crashed", "worker-garbage")),
-    (wire.frame(wire.RESULT, b'{"data": NaN}'), ("crashed", "worker-garbage")),
-    (wire.frame(wire.RESULT, b'{"data": 1e400}'), ("crashed", "worker-garbage")),
-    (wire.frame(wire.RESULT, b'{"data": "\xff"}'), ("crashed", "worker-garbage")),
-    (wire.frame(wire.RESULT, b'{"data": ' + b"[" * 100_000), ("crashed", "worker-garbage")),
-    (wire.frame(wire.RESULT, b'{"data": 123456789012345678901234567890}'), ("data", "integer-range")),
-    (wire.frame(wire.RESULT, b'{"version": 99}'), ("internal", "result-version")),
-    (wire.frame(wire.RESULT, b'{"ok": false}'), ("internal", "result-malformed")),
-])
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"plain text", ("crashed", "worker-garbage")),
+        (wire.HEADER.pack(wire.MAGIC, wire.RESULT, 2**31), ("oversize", "too-large")),
+        (wire.frame(9, b""), ("crashed", "worker-garbage")),
+        (wire.frame(wire.PROGRESS, b"[1"), ("crashed", "worker-garbage")),
+        (wire.frame(wire.RESULT, b'{"data": NaN}'), ("crashed", "worker-garbage")),
+        (wire.frame(wire.RESULT, b'{"data": 1e400}'), ("crashed", "worker-garbage")),
+        (wire.frame(wire.RESULT, b'{"data": "\xff"}'), ("crashed", "worker-garbage")),
+        (wire.frame(wire.RESULT, b'{"data": ' + b"[" * 100_000), ("crashed", "worker-garbage")),
+        (wire.frame(wire.RESULT, b'{"data": 123456789012345678901234567890}'), ("data", "integer-range")),
+        (wire.frame(wire.RESULT, b'{"version": 99}'), ("internal", "result-version")),
+        (wire.frame(wire.RESULT, b'{"ok": false}'), ("internal", "result-malformed")),
+    ],
+)
 def test_frames_are_not_believed(world: World, raw: bytes, expected: tuple[str, str]) -> None:
     """An executor that finds the pipe and writes to it harms nobody but its own step."""
     outcome = world.once(world.executor(FORGE), {"hex": raw.hex()})
@@ -316,7 +359,9 @@ def test_nothing_of_the_environment_comes_along(world: World, monkeypatch: pytes
 def test_no_descriptor_of_the_parent_comes_along(world: World, tmp_path: Path) -> None:
     with (tmp_path / "private").open("w") as private:
         os.set_inheritable(private.fileno(), True)
-        name = world.executor("import os\ndef run(a, c):\n    return [os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{fd}')]\n")
+        name = world.executor(
+            "import os\ndef run(a, c):\n    return [os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{fd}')]\n"
+        )
         assert not any("private" in str(target) for target in world.once(name).data)
 
 
@@ -324,12 +369,16 @@ def test_workers_run_side_by_side(world: World, tmp_path: Path) -> None:
     """Two calls that each wait for the other can only both end if they run at once."""
     os.mkfifo(tmp_path / "a")
     os.mkfifo(tmp_path / "b")
-    name = world.executor("def run(a, c):\n    order = a['order']\n    modes = 'wr' if a['first'] else 'rw'\n"
-                          "    for path, mode in zip(order, modes): open(path, mode).close()\n    return 1\n")
+    name = world.executor(
+        "def run(a, c):\n    order = a['order']\n    modes = 'wr' if a['first'] else 'rw'\n"
+        "    for path, mode in zip(order, modes): open(path, mode).close()\n    return 1\n"
+    )
     order = [str(tmp_path / "a"), str(tmp_path / "b")]
 
     async def scene() -> list[Any]:
-        return await asyncio.gather(*(world.run(name, {"order": order, "first": at == 0}, step=f"1.{at}") for at in (0, 1)))
+        return await asyncio.gather(
+            *(world.run(name, {"order": order, "first": at == 0}, step=f"1.{at}") for at in (0, 1))
+        )
 
     assert [outcome.data for outcome in asyncio.run(scene())] == [1, 1]
 
@@ -374,7 +423,9 @@ def test_a_worker_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         "asyncio.run(Runners(Catalog(), progress=tell).run(command, Contract(name='x', version='1'), Grant()))\n"
     )
     package = Path(__file__).resolve().parents[2]
-    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(package)})
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(package)}
+    )
     assert parent.stdout is not None
     pids = [int(pid) for pid in parent.stdout.readline().split()]
     assert len(pids) == 2

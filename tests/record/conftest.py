@@ -63,7 +63,11 @@ def child(home: Path, effects: Path, root: Path):
     def run(turn: str, mode: str, crash_at: str, *tools: str, script: Path = HERE / "world.py", **variables: str):
         done = subprocess.run(
             [sys.executable, str(script), str(home), str(effects), turn, mode, crash_at, *tools],
-            env={**os.environ, "PYTHONPATH": str(root), **variables}, capture_output=True, text=True, timeout=50, check=False,
+            env={**os.environ, "PYTHONPATH": str(root), **variables},
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
         )
         if done.returncode == -9:
             return None

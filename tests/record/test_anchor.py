@@ -61,7 +61,13 @@ def test_lines_of_another_form_are_malformed():
     assert parse_anchor(good) == ONE
     from hashlib import sha256
 
-    for text in (b"", b"metnos.anchor/2 t1 3 x ", b"metnos.anchor/1 t1 x y ", b"metnos.anchor/1 t1 3 ", b"metnos.anchor/1 t\xff 3 x "):
+    for text in (
+        b"",
+        b"metnos.anchor/2 t1 3 x ",
+        b"metnos.anchor/1 t1 x y ",
+        b"metnos.anchor/1 t1 3 ",
+        b"metnos.anchor/1 t\xff 3 x ",
+    ):
         assert parse_anchor(text + sha256(text).hexdigest()[:16].encode()) is None
     assert parse_anchor(good + b" ") is None
 

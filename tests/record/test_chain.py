@@ -22,8 +22,11 @@ def test_the_hash_of_a_known_record_never_changes():
 def test_hashes_do_not_depend_on_the_hash_seed_or_the_locale(seed, root):
     code = f"from metnos.record import chain; print(chain.record_hash(*{FIELDS!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "LC_ALL": "C", "PYTHONPATH": str(root)},
-        capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code],
+        env={"PYTHONHASHSEED": seed, "LC_ALL": "C", "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.strip() == KNOWN
 

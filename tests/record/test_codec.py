@@ -16,8 +16,14 @@ from metnos.turn.inputs import DialogAnswered, EffectProbed, StepFailed, StepFin
 from metnos.turn.rules import Reaction
 
 json = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6) | st.just("$blob"), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6) | st.just("$blob"), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 
@@ -125,4 +131,6 @@ def test_what_is_no_json_is_named_before_anything_is_recorded(value):
 def test_every_kind_is_either_an_input_or_a_fact():
     assert not codec.INPUT_KINDS.keys() & codec.FACT_KINDS.keys()
     assert len(codec.KIND_OF) == len(codec.INPUT_KINDS) + len(codec.FACT_KINDS)
-    assert codec.decode_input(codec.encode(StepFailed(step="1", error=Failure(cls="data", code="x"))), {}.get).step == "1"
+    assert (
+        codec.decode_input(codec.encode(StepFailed(step="1", error=Failure(cls="data", code="x"))), {}.get).step == "1"
+    )

@@ -187,7 +187,8 @@ def edits(log):
         "removed, rechained": (rechain(without(records, place)), "log-cut-off", last),
         "swapped, renumbered": (
             tuple(msgspec.structs.replace(record, seq=number) for number, record in enumerate(swapped, 1)),
-            "record-altered", place,
+            "record-altered",
+            place,
         ),
         "cut off": (records[:-1], "log-cut-off", last),
         "cut off by half": (records[: last // 2], "log-cut-off", last // 2 + 1),
@@ -195,22 +196,36 @@ def edits(log):
         "continued": (rechain((*records, records[-1])), "record-altered", last + 1),
         "of another turn": (
             tuple(msgspec.structs.replace(record, turn="x") if record.seq == 1 else record for record in records),
-            "record-altered", 1,
+            "record-altered",
+            1,
         ),
         "of another kind": (
             rechain(tuple(msgspec.structs.replace(r, kind="no_such") if r.seq == 2 else r for r in records)),
-            "record-malformed", 2,
+            "record-malformed",
+            2,
         ),
         "commands exchanged": (
             tuple(msgspec.structs.replace(r, commands=chain.NO_COMMANDS) if r.seq == 1 else r for r in records),
-            "record-altered", 1,
+            "record-altered",
+            1,
         ),
     }
 
 
 NAMES = [
-    "altered", "altered, its own hash made right", "altered, rechained", "removed", "first removed", "removed, rechained",
-    "swapped, renumbered", "cut off", "cut off by half", "emptied", "continued", "of another turn", "of another kind",
+    "altered",
+    "altered, its own hash made right",
+    "altered, rechained",
+    "removed",
+    "first removed",
+    "removed, rechained",
+    "swapped, renumbered",
+    "cut off",
+    "cut off by half",
+    "emptied",
+    "continued",
+    "of another turn",
+    "of another kind",
     "commands exchanged",
 ]
 
@@ -226,7 +241,9 @@ def test_every_edit_is_named_with_its_record(written, journal, world, name):
     assert set(NAMES) == set(edits(log))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("emptied", "first removed", "of another turn")])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name not in ("emptied", "first removed", "of another turn")]
+)
 def test_every_edit_in_the_database_is_refused_however_the_rows_are_mended(written, journal, name):
     log = written["suspended"]
     records, _code, _seq = edits(log)[name]
@@ -249,7 +266,11 @@ def forged_head(log, key, **changes):
     fields = {"turn": log.turn, "status": "closed", "seq": log.records[-1].seq, "hash_": log.records[-1].hash} | changes
     signature = key.sign(chain.head_payload(**fields))
     return Head(
-        turn=fields["turn"], seq=fields["seq"], hash=fields["hash_"], signature=signature, key=key.public,
+        turn=fields["turn"],
+        seq=fields["seq"],
+        hash=fields["hash_"],
+        signature=signature,
+        key=key.public,
         status=fields["status"],
     )
 
@@ -324,11 +345,19 @@ def test_a_blob_folder_knows_digests_only(journal):
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE record SET seq = 'x' WHERE seq = 2", "UPDATE record SET body = 'text' WHERE seq = 2",
-        "UPDATE record SET at = 'never' WHERE seq = 2", "UPDATE record SET kind = x'ff' WHERE seq = 2",
-        "UPDATE turn SET status = 'odd'", "UPDATE turn SET fence = 'x'", "UPDATE turn SET head_status = 'odd'",
-        "UPDATE turn SET seq = 99", "UPDATE turn SET seq = 2", "UPDATE turn SET version = 9",
-        "UPDATE operation SET intent_seq = 'x'", "UPDATE approval SET expires = 'x'", "DROP TABLE record",
+        "UPDATE record SET seq = 'x' WHERE seq = 2",
+        "UPDATE record SET body = 'text' WHERE seq = 2",
+        "UPDATE record SET at = 'never' WHERE seq = 2",
+        "UPDATE record SET kind = x'ff' WHERE seq = 2",
+        "UPDATE turn SET status = 'odd'",
+        "UPDATE turn SET fence = 'x'",
+        "UPDATE turn SET head_status = 'odd'",
+        "UPDATE turn SET seq = 99",
+        "UPDATE turn SET seq = 2",
+        "UPDATE turn SET version = 9",
+        "UPDATE operation SET intent_seq = 'x'",
+        "UPDATE approval SET expires = 'x'",
+        "DROP TABLE record",
         "UPDATE record SET kind = cast(x'ff' AS TEXT) WHERE seq = 2",
     ],
 )
@@ -338,7 +367,14 @@ def test_columns_of_the_wrong_type_are_refused_and_never_a_traceback(written, jo
     raw.close()
     found = journal.verify("suspended")
     assert not found.ok
-    assert found.code in ("record-malformed", "record-store", "log-cut-off", "record-altered", "log-version", "head-mismatch")
+    assert found.code in (
+        "record-malformed",
+        "record-store",
+        "log-cut-off",
+        "record-altered",
+        "log-version",
+        "head-mismatch",
+    )
     journal.turns()
     with pytest.raises(RecordFault):
         journal.resume("suspended")

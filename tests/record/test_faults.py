@@ -76,7 +76,9 @@ class Failing:
         return self._real.executemany(sql, values)
 
 
-@pytest.mark.parametrize(("word", "carried_out"), [("COMMIT", False), ("COMMIT", True), ("BEGIN IM", False), ("INSERT", False)])
+@pytest.mark.parametrize(
+    ("word", "carried_out"), [("COMMIT", False), ("COMMIT", True), ("BEGIN IM", False), ("INSERT", False)]
+)
 def test_a_fault_at_the_nth_statement(world, place, monkeypatch, word, carried_out):
     real_open, faults = databases.open_database, 0
     for number in range(1, 25):
@@ -135,7 +137,9 @@ def test_a_writer_is_dead_after_a_fault_and_so_are_its_neighbours(world, home, e
     journal = SqliteJournal(home)
     one, two = (journal.begin(world.opened(turn)) for turn in ("t1", "t2"))
     for writer, turn in ((one, "t1"), (two, "t2")):
-        writer.append(world.opened(turn), world.Machine(world.RULES).receive(world.opened(turn, "read_a")), durable=True)
+        writer.append(
+            world.opened(turn), world.Machine(world.RULES).receive(world.opened(turn, "read_a")), durable=True
+        )
     journal._database.drop()
     for writer in (one, two):
         for act in (lambda w: w.append(world.TurnResumed(), None), lambda w: w.finish("closed")):

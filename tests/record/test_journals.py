@@ -50,7 +50,10 @@ def test_a_turn_is_recorded_and_loads_as_it_was(any_journal, world, effects):
     assert head.hash == log.records[-1].hash
     assert len(log.blobs) == 1
     assert world.fold(log)[-1].text == "done"
-    assert next(item for item in world.fold(log) if isinstance(item, StepFinished) and item.step == "1.4").data["text"] == "x" * 20_000
+    assert (
+        next(item for item in world.fold(log) if isinstance(item, StepFinished) and item.step == "1.4").data["text"]
+        == "x" * 20_000
+    )
 
 
 def test_a_journal_in_memory_keeps_the_latest_closed_turns_and_all_that_are_open(world, effects):
@@ -311,7 +314,9 @@ def test_a_ledger_that_says_more_than_the_records_is_found(journal, world, effec
         good = as_records(connection.execute("SELECT * FROM record ORDER BY seq").fetchall())
         intent = next(r for r in good if r.kind == "step_started")
         operation = msgspec.json.decode(intent.body)["operation"]
-        connection.execute("UPDATE operation SET id = ?, intent_seq = ?, outcome_seq = ?", (operation, intent.seq, intent.seq + 1))
+        connection.execute(
+            "UPDATE operation SET id = ?, intent_seq = ?, outcome_seq = ?", (operation, intent.seq, intent.seq + 1)
+        )
         connection.execute("UPDATE approval SET state = 'asked', answered_seq = NULL")
         assert journal.verify("t1").ok
 
@@ -379,7 +384,9 @@ def test_dialogs_are_answered_once(journal, writer):
     writer.append(DialogAnswered(dialog="a", answers={}), Reaction())
     writer.append(DialogExpired(dialog="b"), Reaction(), durable=True)
     assert rows(journal, "SELECT dialog, state FROM dialog ORDER BY dialog") == [
-        ("a", "answered"), ("b", "expired"), ("c", "asked"),
+        ("a", "answered"),
+        ("b", "expired"),
+        ("c", "asked"),
     ]
     writer.release()
     again, _log = journal.resume("t1")

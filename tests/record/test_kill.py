@@ -18,7 +18,12 @@ from metnos.record.sqlite import SqliteJournal
 
 TOOLS = ("read_a", "create_b", "probe_c", "again_d", "ask_e")
 EFFECTS = ("1.2", "1.3", "1.4", "1.5")
-BOUNDARIES = ("begun", "asked", *(f"{at} {step}" for step in EFFECTS for at in ("before", "intent", "effect", "outcome")), "closed")
+BOUNDARIES = (
+    "begun",
+    "asked",
+    *(f"{at} {step}" for step in EFFECTS for at in ("before", "intent", "effect", "outcome")),
+    "closed",
+)
 INSIDE = ("before-commit", "after-commit", "half-anchor", "after-anchor")
 
 
@@ -53,7 +58,10 @@ def settle(world, home, effects, turn):
     assert log.status == "closed"
     assert replay(log, world.RULES).status == "identical"
     outcome = next(line.outcome for line in journal.turns(100) if line.turn == turn)
-    intents = [row[:2] for row in journal._database.connection().execute("SELECT id, step FROM operation WHERE turn = ?", (turn,))]
+    intents = [
+        row[:2]
+        for row in journal._database.connection().execute("SELECT id, step FROM operation WHERE turn = ?", (turn,))
+    ]
     journal.close()
     done = world.lines(effects)
     assert set(done) <= {operation for operation, _step in intents}  # no effect without an intent
@@ -157,7 +165,9 @@ def test_killed_at_arbitrary_moments(world, place):
         if pid == 0:
             os.close(reader)
             journal = SqliteJournal(home)
-            world.begin(journal, world.opened(turn, *TOOLS, at=number), effects, boundary=lambda name: os.write(writer, b"."))
+            world.begin(
+                journal, world.opened(turn, *TOOLS, at=number), effects, boundary=lambda name: os.write(writer, b".")
+            )
             os._exit(0)
         os.close(writer)
         for _ in range(draw.randrange(len(BOUNDARIES))):
@@ -185,6 +195,7 @@ def test_the_claim_of_a_killed_process_is_free_and_that_of_a_living_one_is_not(w
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
+
         def boundary(name):
             if name == "intent 1.1":
                 os.write(ready[1], b".")

@@ -40,7 +40,9 @@ def test_a_turn_is_shown_from_its_records(world, journal, effects):
     shown = view(journal.load("t1"))
     assert (shown.status, shown.outcome, shown.waiting, shown.resumed) == ("closed", "success", [], 1)
     assert [(line.step, line.tool, line.state, line.took_us) for line in shown.steps] == [
-        ("1.1", "read_a", "done", 1), ("1.2", "create_b", "done", 1), ("1.3", "ask_c", "done", 1),
+        ("1.1", "read_a", "done", 1),
+        ("1.2", "create_b", "done", 1),
+        ("1.3", "ask_c", "done", 1),
     ]
     assert [effect["target"] for effect in shown.effects] == ["1.2", "1.3"]
     assert [(line.approval, line.state, line.by) for line in shown.approvals] == [("t1.1.3", "given", "local")]
@@ -57,7 +59,10 @@ def test_everything_that_can_happen_to_a_turn_is_shown():
     writer = journal.begin(opened)
     for item, facts in (
         (opened, ()),
-        (PlanFound(at=11, plan=plan, source="template", entry="five@sha256:0"), (PlanRejected(plan=1, by="validator", diagnostics=()),)),
+        (
+            PlanFound(at=11, plan=plan, source="template", entry="five@sha256:0"),
+            (PlanRejected(plan=1, by="validator", diagnostics=()),),
+        ),
         (
             PlanProposed(at=12, plan=plan, usage={"planning_calls": 1}),
             (PlanRewritten(plan=2, guard="g"), PlanAccepted(plan=2, digest="sha256:p", executors={})),
@@ -77,23 +82,36 @@ def test_everything_that_can_happen_to_a_turn_is_shown():
     writer.finish("closed")
     shown = view(journal.load("t"))
     assert {line.step: (line.tool, line.state, line.reason) for line in shown.steps} == {
-        "2.1": ("find_files", "failed", ""), "2.2": ("write_files", "done", ""),
-        "2.3": ("", "skipped", "blocked_by 2.1"), "2.4.1": ("", "stopped", ""),
+        "2.1": ("find_files", "failed", ""),
+        "2.2": ("write_files", "done", ""),
+        "2.3": ("", "skipped", "blocked_by 2.1"),
+        "2.4.1": ("", "stopped", ""),
     }
     assert shown.steps[0].error == {"class": "data", "code": "no-field"}
     assert (shown.plan_source, shown.entry, shown.usage) == ("proposer", "five@sha256:0", {"planning_calls": 1})
     assert (shown.code, shown.detail, shown.rewritten_by, shown.plan_digest) == ("no-field", "2.1", ["g"], "sha256:p")
     assert [(line.state, line.by) for line in shown.approvals] == [("refused", "someone"), ("expired", "local")]
-    assert (shown.request, shown.folder, shown.channel, shown.opened, shown.last) == ("five files", "/here", "api", 10, 20)
+    assert (shown.request, shown.folder, shown.channel, shown.opened, shown.last) == (
+        "five files",
+        "/here",
+        "api",
+        10,
+        20,
+    )
     assert msgspec.json.encode(shown)
 
 
 def test_a_log_of_another_version_is_shown_as_far_as_it_is_known():
     odd = (
-        ("turn_opened", b'{"request":7,"versions":[],"plan":"x","new":{"a":1}}'), ("from_the_future", b"{}"),
-        ("plan_proposed", b'{"plan":null,"usage":{"tokens":"many"}}'), ("plan_accepted", b"not json"),
-        ("step_started", b"[]"), ("step_finished", b'{"step":"1.x","effects":"none"}'), ("turn_suspended", b'{"waiting":3}'),
-        ("plan_rejected", b'{"diagnostics":[1,{"code":"c"}]}'), ("step_failed", b'{"step":5,"error":[]}'),
+        ("turn_opened", b'{"request":7,"versions":[],"plan":"x","new":{"a":1}}'),
+        ("from_the_future", b"{}"),
+        ("plan_proposed", b'{"plan":null,"usage":{"tokens":"many"}}'),
+        ("plan_accepted", b"not json"),
+        ("step_started", b"[]"),
+        ("step_finished", b'{"step":"1.x","effects":"none"}'),
+        ("turn_suspended", b'{"waiting":3}'),
+        ("plan_rejected", b'{"diagnostics":[1,{"code":"c"}]}'),
+        ("step_failed", b'{"step":5,"error":[]}'),
     )
     records = tuple(Record("t", seq, kind, seq, body, "", "") for seq, (kind, body) in enumerate(odd, 1))
     shown = view(TurnLog(turn="t", records=records))

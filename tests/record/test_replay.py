@@ -62,7 +62,10 @@ def again(log, change):
         blobs |= recorder.blobs
         recorder = Recorder(log.turn, recorder.seq, prev)
     made = msgspec.structs.replace(
-        log, records=chain.as_records(made_rows), seq=recorder.seq, blobs=blobs,
+        log,
+        records=chain.as_records(made_rows),
+        seq=recorder.seq,
+        blobs=blobs,
         head=msgspec.structs.replace(log.head, seq=recorder.seq, hash=recorder.hash),
     )
     assert verify_log(made).ok
@@ -74,12 +77,16 @@ def test_making_a_log_anew_changes_nothing(log, world):
 
 
 def at(log, kind, step=""):
-    return next(record.seq for record in log.records if record.kind == kind and (not step or step.encode() in record.body))
+    return next(
+        record.seq for record in log.records if record.kind == kind and (not step or step.encode() in record.body)
+    )
 
 
 def test_another_fact_is_named_with_both(log, world):
     def change(position, item, facts):
-        return item, [msgspec.structs.replace(fact, detail="forged") if type(fact) is TurnClosed else fact for fact in facts]
+        return item, [
+            msgspec.structs.replace(fact, detail="forged") if type(fact) is TurnClosed else fact for fact in facts
+        ]
 
     result = replay(again(log, change), world.RULES)
     assert (result.status, result.seq, result.kind) == ("diverged", at(log, "turn_closed"), "turn_closed")

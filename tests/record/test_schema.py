@@ -27,15 +27,26 @@ def test_writing_imports_neither_tables_nor_keys_nor_models(root):
         "import sys, metnos.record.sqlite, metnos.record.memory, metnos.record.replay, metnos.record.reading\n"
         "print([n for n in ('sqlmodel', 'sqlalchemy', 'pydantic', 'cryptography', 'asyncio') if n in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(root)}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(root)}, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(
     ("version", "safe"),
     [
-        ((3, 7, 0), False), ((3, 40, 1), False), ((3, 44, 5), False), ((3, 44, 6), True), ((3, 45, 0), False),
-        ((3, 50, 6), False), ((3, 50, 7), True), ((3, 51, 2), False), ((3, 51, 3), True), ((3, 53, 4), True), ((4, 0, 0), True),
+        ((3, 7, 0), False),
+        ((3, 40, 1), False),
+        ((3, 44, 5), False),
+        ((3, 44, 6), True),
+        ((3, 45, 0), False),
+        ((3, 50, 6), False),
+        ((3, 50, 7), True),
+        ((3, 51, 2), False),
+        ((3, 51, 3), True),
+        ((3, 53, 4), True),
+        ((4, 0, 0), True),
     ],
 )
 def test_wal_is_trusted_only_where_it_was_mended(version, safe):
@@ -93,7 +104,9 @@ def test_another_schema_is_refused_by_name(home):
     assert f"schema {SCHEMA_VERSION + 1}" in caught.value.message
 
 
-@pytest.mark.parametrize("content", [b"this is no database, however long it may be" * 100, b"SQLite format 3\0" + b"\xff" * 4080])
+@pytest.mark.parametrize(
+    "content", [b"this is no database, however long it may be" * 100, b"SQLite format 3\0" + b"\xff" * 4080]
+)
 def test_what_is_no_database_is_named(home, content):
     home.mkdir()
     (home / "metnos.db").write_bytes(content)

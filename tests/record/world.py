@@ -50,8 +50,14 @@ def contract(tool: str) -> Contract:
     kind = tool.partition("_")[0]
     effect = "read" if kind in ("read", "big") else "create"
     return Contract(
-        name=tool, version="1", placement="inline", effects=(EffectRule(effect=effect),), result={"type": "object"},
-        idempotent=kind == "again", probe=kind == "probe", digest="sha256:" + tool,
+        name=tool,
+        version="1",
+        placement="inline",
+        effects=(EffectRule(effect=effect),),
+        result={"type": "object"},
+        idempotent=kind == "again",
+        probe=kind == "probe",
+        digest="sha256:" + tool,
     )
 
 
@@ -59,7 +65,9 @@ def validate(plan, _context):
     tools = [step["tool"] for step in plan["steps"]]
     steps = tuple(
         CheckedStep(
-            number=number, contract=contract(tool), args=DictOf((("n", Literal_(number)),)),
+            number=number,
+            contract=contract(tool),
+            args=DictOf((("n", Literal_(number)),)),
             worst_effect=contract(tool).effects[0].effect,
         )
         for number, tool in enumerate(tools, 1)
@@ -73,8 +81,11 @@ def policy(question):
 
 
 RULES = Rules(
-    normalise=lambda text, language: None, validate=validate,
-    guard=lambda checked, context: Guarded(checked=checked), policy=policy, digest="sha256:rules",
+    normalise=lambda text, language: None,
+    validate=validate,
+    guard=lambda checked, context: Guarded(checked=checked),
+    policy=policy,
+    digest="sha256:rules",
 )
 
 

@@ -7,7 +7,7 @@ last. `probe` looks at both places: while the source is there the move was not m
 from __future__ import annotations
 
 from posixpath import join, normpath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from metnos.sdk import Context, Effect, FilesError, Result, path_of
 
@@ -41,15 +41,18 @@ def probe(args: dict[str, Any], ctx: Context) -> Result | str:
         return "absent"
     if isinstance(found, str):
         return "unknown"
-    entry: dict[str, Any] = args["path"] if isinstance(args["path"], dict) else {}
-    return "unknown" if entry.get("size", found.size) != found.size else told(source, target, found)
+    said: Any = args["path"]
+    size = cast("dict[str, Any]", said).get("size", found.size) if isinstance(said, dict) else found.size
+    return "unknown" if size != found.size else told(source, target, found)
 
 
 def told(source: str, target: str, change: FileChange) -> Result:
     """The result, with the receipt that an undo needs."""
     undo = None
     if change.after is not None and change.source is not None:
-        actions = [{"do": "move", "from": change.target, "path": change.source, "digest": change.after}]
+        actions: list[dict[str, Any]] = [
+            {"do": "move", "from": change.target, "path": change.source, "digest": change.after}
+        ]
         if change.kept is not None:
             back = {"do": "restore", "from": change.kept, "path": change.target}
             actions.append(back | {"digest": change.before})

@@ -27,7 +27,9 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
     """Read every file given."""
     encoding, errors = args.get("encoding", "utf-8"), args.get("errors", "strict")
     if not _is_encoding(encoding):
-        return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
+        return Result.failed(
+            "arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding"
+        )
     limit = args.get("max_bytes", 1024 * 1024)
     wanted: list[tuple[str, Any]] = [(f"/files/{at}", file) for at, file in enumerate(args.get("files", []))]
     if "path" in args:

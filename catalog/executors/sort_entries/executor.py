@@ -31,7 +31,9 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         kind = _kind(value)
         first = first or kind
         if kind != first or kind == "other":
-            message = f"{_NAMES[kind]} cannot be put in order with {_NAMES[first]}" if kind != "other" else "it has no order"
+            message = (
+                f"{_NAMES[kind]} cannot be put in order with {_NAMES[first]}" if kind != "other" else "it has no order"
+            )
             return Result.failed("data", "value-type", message, where=where)
         with_value.append((value, entry))
     keys = _keys([value for value, _ in with_value], first)

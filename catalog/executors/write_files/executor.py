@@ -23,7 +23,9 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         message = f"{at} cannot be written in {encoding}"
         return Result.failed("data", "not-encodable", message, where="/content", hint='use "utf-8"')
     except (LookupError, ValueError):
-        return Result.failed("arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding")
+        return Result.failed(
+            "arguments", "unknown-encoding", f"no text encoding is called {encoding}", where="/encoding"
+        )
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     try:
         held = ctx.files.keep(path, unless=digest, operation=ctx.operation) if overwrite else None
