@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
@@ -15,6 +17,10 @@ from metnos.values.sealed import has_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_OPENING = "⟦sealed:".encode()
+_encode = msgspec.json.Encoder().encode
+"""One search over the plan's bytes is ten times cheaper than a walk, and nearly every plan ends here."""
 
 
 def forged_handles(plan: dict[str, Any]) -> list[Diagnostic]:
@@ -26,7 +32,7 @@ def forged_handles(plan: dict[str, Any]) -> list[Diagnostic]:
             found="a handle of a sealed secret",
             expected="a reference to the step that read it",
         )
-        for where in (_places(plan, "") if has_handle(plan) else ())
+        for where in (_places(plan, "") if _OPENING in _encode(plan) else ())
     ]
 
 
