@@ -45,6 +45,11 @@ _BY_ERRNO: dict[int, tuple[ErrorClass, str, str]] = {
 }
 
 
+def grant_hint(folder: str) -> str:
+    """How to grant `folder`, and no more than it; nobody is told to grant everything."""
+    return f"grant it with --root {folder}" if folder != "/" else "grant a folder that holds it with --root DIR"
+
+
 class Places:
     """Roots, and the descriptors of those that were used."""
 
@@ -86,8 +91,8 @@ class Places:
             below = root if root.endswith("/") else root + "/"
             if absolute.startswith(below):
                 return root, absolute[len(below) :]
-        hint = f"grant it with --root {absolute.rpartition('/')[0] or '/'}"
-        raise FilesError("denied", "outside-roots", path, "the path is outside the granted folders", hint)
+        folder = absolute if Path(absolute).is_dir() else str(Path(absolute).parent)
+        raise FilesError("denied", "outside-roots", path, "the path is outside the granted folders", grant_hint(folder))
 
     def _root(self, root: str) -> int:
         descriptor = self._descriptors.get(root)

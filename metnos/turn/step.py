@@ -154,7 +154,7 @@ def not_granted(path: str | None) -> Failure | None:
         code="outside-roots",
         where=path,
         message="the path is outside the granted folders",
-        hint=f"grant it with --root {dirname(path)}",
+        hint=f"grant it with --root {dirname(path)}" if dirname(path) != "/" else "",
     )
 
 

@@ -474,3 +474,18 @@ def test_a_root_inside_what_is_withheld_is_shut_too(top: Path) -> None:
 def test_what_is_withheld_elsewhere_shuts_nothing(top: Path) -> None:
     open_ = files(top, withheld=(str(top.parent / "roo"), str(top) + "x", "/nowhere"))
     assert open_.read("sub/b.txt", limit=9) == (b"beta", 4)
+
+
+def test_a_hint_grants_the_folder_asked_for_and_never_everything(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "other").mkdir()
+    files = RootedFiles(Grant(folder=str(tmp_path / "here"), roots=(str(tmp_path / "here"),)))
+    for path, granted in ((tmp_path / "other", tmp_path / "other"), (tmp_path / "other" / "x.txt", tmp_path / "other")):
+        with pytest.raises(FilesError) as caught:
+            files.stat(str(path))
+        assert caught.value.hint == f"grant it with --root {granted}"
+    for path in ("/", "/nothing-there"):
+        with pytest.raises(FilesError) as caught:
+            files.stat(path)
+        assert "--root /" not in caught.value.hint
+    files.close()
