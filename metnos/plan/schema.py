@@ -31,7 +31,9 @@ BEYOND_SCHEMA: tuple[str, ...] = (
 
 _RESERVED = r"^(?:(?:[Ss][Tt][Ee][Pp]|[Pp][Ll][Aa][Nn])_?[0-9]+|[Ii][Tt][Ee][Mm]|[Rr][Uu][Nn][Tt][Ii][Mm][Ee]|[Ff][Ii][Ll][Ll][Ee][Rr]|[Ii][Nn][Pp][Uu][Tt]|[Ss][Ll][Oo][Tt])$"
 _ID = r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$"
-_ONE_REFERENCE = r"^\$(?:\{[^$]*\}|<[^$]*>)$"
+_INSIDE = r'(?:[^$"]|"(?:[^"\\]|\\.)*")*'
+"""What a reference holds: no `$` but in a quoted name."""
+_ONE_REFERENCE = rf"^\$(?:\{{{_INSIDE}\}}|<{_INSIDE}>)$"
 _NO_REFERENCE = {"type": "string", "not": {"pattern": r"\$[{<]"}}
 
 

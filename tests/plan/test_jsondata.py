@@ -84,7 +84,15 @@ odd = st.recursive(
 )
 
 
+def in_key_order(data: Any) -> Any:
+    """The order of keys is not part of data."""
+    if isinstance(data, dict):
+        return {key: in_key_order(data[key]) for key in sorted(data)}
+    return [in_key_order(item) for item in data] if isinstance(data, list) else data
+
+
 @given(odd)
+@example({"\uffff": None, "a": []})
 @example({"a": [1, {"b": True}], "c": "x"})
 @example({"a": 1, _Text("b"): 2})
 @example([_Text("a")])
@@ -92,7 +100,7 @@ odd = st.recursive(
 def test_one_writing_copies_and_writes_as_two_looks_would_or_says_nothing(data: Any) -> None:
     found = copied(data)
     if found is not None:
-        assert repr(found[0]) == repr(settle(data)), "the same values of the same types, in the same order"
+        assert repr(in_key_order(found[0])) == repr(in_key_order(settle(data))), "the same values of the same types"
         assert found[1] == canonical(settle(data))
         assert found[0] is not data or not isinstance(data, (list, dict))
 
