@@ -37,11 +37,11 @@ AFTER = {"a.txt": "new", "copy.txt": "alpha\n", "moved/b.txt": "beta beta\n"}
 
 
 def tree(top: Path) -> dict[str, str]:
-    """Every file that is not in the trash."""
+    """Every file that is not in the trash; a kill may leave the beginning of a write beside its target, hidden."""
     return {
         str(path.relative_to(top)): path.read_text()
         for path in sorted(top.rglob("*"))
-        if path.is_file() and ".metnos-trash" not in path.parts
+        if path.is_file() and ".metnos-trash" not in path.parts and not path.match(".metnos-*.tmp")
     }
 
 
