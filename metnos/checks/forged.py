@@ -13,12 +13,12 @@ import msgspec
 from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
-from metnos.values.sealed import has_handle
+from metnos.values.sealed import OPENING, has_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OPENING = "⟦sealed:".encode()
+_OPENING = OPENING.encode()
 _encode = msgspec.json.Encoder().encode
 """One search over the plan's bytes is ten times cheaper than a walk, and nearly every plan ends here."""
 

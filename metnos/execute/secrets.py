@@ -22,15 +22,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from metnos.values.sealed import HANDLE, find_handles, handle
+from metnos.values.sealed import HANDLE, OPENING, find_handles, handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from metnos.execute.vault import Vault
 
-_OPENING = "⟦sealed:"
-_OPENING_BYTES = _OPENING.encode()
+_OPENING_BYTES = OPENING.encode()
 _WORDS = (b"pass", b"pwd", b"secret", b"token", b"key", b"cred")
 """A bare name that holds one of these is a variable's."""
 _BROKEN = "⟦not-sealed:"
@@ -227,7 +226,7 @@ class _Sealing:
         return value
 
     def _field(self, key: str, value: Any) -> Any:
-        if self._fields and type(value) is str and _OPENING not in value and self._patterns.names_secret(key, value):
+        if self._fields and type(value) is str and OPENING not in value and self._patterns.names_secret(key, value):
             return self._put(value)
         return self.walk(value)
 
@@ -238,7 +237,7 @@ class _Sealing:
         return handle(identity)
 
     def _text(self, text: str) -> str:
-        if _OPENING in text:
+        if OPENING in text:
             text = HANDLE.sub(lambda found: found[0] if found[1] in self._known else _BROKEN + found[0][8:], text)
         if len(text) < 4 or not self._among:
             return text

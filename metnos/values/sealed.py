@@ -12,7 +12,8 @@ from typing import Any
 from metnos.plan.jsondata import is_list, is_object
 
 HANDLE = re.compile("\u27e6sealed:([0-9a-f]{32})\u27e7")
-_OPENING = "\u27e6sealed:"
+OPENING = "\u27e6sealed:"
+"""What every handle begins with: a cheap test that there is none."""
 
 
 def handle(identity: str) -> str:
@@ -21,7 +22,7 @@ def handle(identity: str) -> str:
     Raises:
         ValueError: `identity` is no such id.
     """
-    text = f"{_OPENING}{identity}\u27e7"
+    text = f"{OPENING}{identity}\u27e7"
     if HANDLE.fullmatch(text) is None:
         raise ValueError(f"{identity!r} is not 32 lower-case hex digits")
     return text
@@ -34,7 +35,7 @@ def find_handles(data: Any) -> tuple[str, ...]:
     while stack:
         value = stack.pop()
         if isinstance(value, str):
-            if _OPENING in value:
+            if OPENING in value:
                 found.update(dict.fromkeys(HANDLE.findall(value)))
         elif is_object(value):
             for key, item in reversed(value.items()):
