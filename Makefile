@@ -113,6 +113,16 @@ catalog-check: .venv/.runtime $(CATALOG)
 docs: .venv/.dev ## write the generated parts of docs/ anew
 	@$(BIN)/python scripts/reference.py
 
+.venv/.docs: .venv/.dev
+	@echo "installing Sphinx (once) ..." >&2
+	@$(INSTALL) -e '.[docs]'
+	@touch $@
+
+.PHONY: docs-html
+docs-html: .venv/.docs $(CATALOG) ## build docs/ as a site into build/docs; a warning is an error
+	@$(BIN)/python -m sphinx -q -W --keep-going -n -b html -d build/.doctrees docs build/docs
+	@echo "build/docs/index.html"
+
 .PHONY: format
 format: .venv/.dev ## format the code and mend what ruff can
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .

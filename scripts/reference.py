@@ -69,7 +69,7 @@ def codes() -> Iterator[str]:
     from metnos.plan.codes import CODES
 
     for name, code in sorted(CODES.items()):
-        yield f"### `{name}`"
+        yield f"## `{name}`"
         yield ""
         yield f"{code.title} *({code.family})*"
         yield ""

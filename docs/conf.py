@@ -1,0 +1,87 @@
+"""How `make docs-html` builds this folder: Sphinx, MyST, furo; no network, no font or script from elsewhere.
+
+Law: the pages are Markdown that also reads well in the repository, so nothing of Sphinx stands in them that a plain
+reader would stumble over, but for `index.md` and `api.md`. What only the site needs is added here.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from metnos import __version__
+
+HERE = Path(__file__).resolve().parent
+
+project = "Metnos"
+author = "the Metnos authors"
+copyright = "the Metnos authors, Apache-2.0"
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["programs/**"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+highlight_language = "none"
+
+html_theme = "furo"
+html_title = f"Metnos {__version__}"
+html_copy_source = False
+html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["metnos.css"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+default_role = "literal"  # docstrings are Markdown: single backticks are code
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries have no page here; links in Markdown are checked
+
+
+COMING = (
+    "errors",
+    "embedding",
+    "testing",
+    "tutorial",
+    "plan-language",
+    "executors",
+    "api",
+    "security",
+    "turn-machine",
+    "schemas",
+)
+"""Pages of the index that may not be there yet."""
+DECISIONS = "\n\n```{toctree}\n:hidden:\n:glob:\n\n[0-9]*\n```\n"
+
+
+def fragments() -> str:
+    """The changes to come, as a release would gather them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "towncrier", "build", "--draft", "--version", "next"],
+        cwd=HERE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return "\n" + done.stdout.replace("](docs/", "](")
+
+
+def add_parts(_app: Any, page: str, source: list[str]) -> None:
+    """Add what a page has on the site only."""
+    if page == "index":
+        absent = {name for name in COMING if not (HERE / f"{name}.md").exists()}
+        source[0] = "".join(line for line in source[0].splitlines(keepends=True) if line.strip() not in absent)
+    elif page == "adr/README":
+        source[0] += DECISIONS
+    elif page == "changelog":
+        source[0] += fragments()
+    above = "../" * (page.count("/") + 1)
+    source[0] = re.sub(rf"\[([^]]*)\]\({re.escape(above)}[^)]*\)", r"\1", source[0])  # a file that is no page: its name
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", add_parts)
