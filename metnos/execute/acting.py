@@ -121,7 +121,7 @@ class ActingFiles(HoldingFiles):
                     return self._change(old, new, operation, found, before=before)
                 if there is not None and not overwrite:
                     raise _exists(target)
-                with filing.filled(old.spot, new.spot.folder, operation) as copied:
+                with filing.filled(old.spot, new.spot.folder) as copied:
                     kept = self._keep(new, operation) if there is not None else None
                     filing.put(new.spot, copied.name, replace=there is not None)
                 return FileChange(
@@ -151,7 +151,7 @@ class ActingFiles(HoldingFiles):
                     raise _exists(target)
                 self._expect(old, expected)
                 kept = self._keep(new, operation) if there is not None else None
-                _rename(old.spot, new.spot, operation, replace=there is not None)
+                _rename(old.spot, new.spot, replace=there is not None)
                 now = self._made(new.spot)
                 return FileChange(
                     source=place_of(old.absolute), target=place_of(new.absolute), size=found.st_size,
@@ -214,7 +214,7 @@ class ActingFiles(HoldingFiles):
             self._expect(held, expected)
             with self._drawer(held, operation, make=True) as drawer:
                 assert drawer is not None
-                _rename(held.spot, drawer, operation, replace=False)
+                _rename(held.spot, drawer, replace=False)
                 done = self._made(drawer)
                 if expected is not None and done.digest != expected:  # it changed between the look and the rename
                     filing.rename(drawer, held.spot, replace=False)
@@ -243,7 +243,7 @@ class ActingFiles(HoldingFiles):
                     raise changed(target)
                 self._expect(old, digest)
                 kept = self._keep(new, operation) if there is not None else None
-                _rename(old.spot, new.spot, operation, replace=there is not None)
+                _rename(old.spot, new.spot, replace=there is not None)
                 self._tidy(old)
                 size = self._made(new.spot).status.st_size
                 return FileChange(
@@ -265,13 +265,13 @@ def _entered(here: int, name: str) -> tuple[int, bool]:
     return deeper, is_new
 
 
-def _rename(source: Spot, target: Spot, operation: str, *, replace: bool) -> None:
+def _rename(source: Spot, target: Spot, *, replace: bool) -> None:
     try:
         filing.rename(source, target, replace=replace)
     except OSError as fault:
         if fault.errno != errno.EXDEV:
             raise
-        filing.across(source, target, operation, replace=replace)
+        filing.across(source, target, replace=replace)
 
 
 def _exists(path: str) -> FilesError:

@@ -1,8 +1,8 @@
 """A file copied or moved between two open folders: whole or not at all, never over what was not named.
 
 Law: works by open folders and names without a slash, as `writing.py` does, and knows neither roots nor trash. A copy
-is filled under a temporary name of the operation, synced, then given its own name; so a copy that was cut off is begun
-anew and never seen. A move between file systems takes the source away last, after the copy is on disk.
+is filled under a draft name (`metnos.drafts`), synced, then given its own; so a copy that was cut off is begun anew and
+never seen. A move between file systems takes the source away last, after the copy is on disk.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from metnos.drafts import drafted
 from metnos.execute.beneath import rename_no_replace
 from metnos.sdk import FilesError
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _CHUNK = 1024 * 1024
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE = 0o777
 """Permission bits that a copy keeps; it is never set-user-id."""
 
@@ -34,7 +34,7 @@ class Spot(NamedTuple):
 
 
 class Copied(NamedTuple):
-    """A filled temporary file."""
+    """A filled draft."""
 
     name: str
     digest: str
@@ -55,40 +55,32 @@ def same_file(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 @contextmanager
-def filled(source: Spot, into: int, operation: str) -> Generator[Copied]:
-    """A copy of `source` under a temporary name in `into`, on disk; whoever gives it no other name leaves nothing.
+def filled(source: Spot, into: int) -> Generator[Copied]:
+    """A copy of `source` under a draft name in `into`, on disk; whoever gives it no other name leaves nothing.
 
     Raises:
         FilesError: `changed-since`: it changed while it was read.
         OSError: what the system says.
     """
-    temporary = f".metnos-{operation[:32]}.tmp"
-    with suppress(FileNotFoundError):
-        os.unlink(temporary, dir_fd=into)  # of the same operation, cut off
     handle = os.open(source.name, _READ, dir_fd=source.folder)
     try:
-        yield Copied(temporary, *_fill(handle, source, into, temporary))
+        with drafted(into) as (draft, made):
+            yield Copied(draft, *_fill(handle, source, made))
     finally:
         os.close(handle)
-        with suppress(OSError):
-            os.unlink(temporary, dir_fd=into)
 
 
-def _fill(handle: int, source: Spot, into: int, temporary: str) -> tuple[str, os.stat_result]:
+def _fill(handle: int, source: Spot, made: int) -> tuple[str, os.stat_result]:
     found = os.fstat(handle)
     hashed = hashlib.sha256()
-    made = os.open(temporary, _NEW, 0o600, dir_fd=into)
-    try:
-        while data := os.read(handle, _CHUNK):
-            hashed.update(data)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(made, rest) :]
-        os.fchmod(made, stat.S_IMODE(found.st_mode) & _MODE)
-        os.utime(made, ns=(found.st_atime_ns, found.st_mtime_ns))
-        os.fsync(made)
-    finally:
-        os.close(made)
+    while data := os.read(handle, _CHUNK):
+        hashed.update(data)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(made, rest) :]
+    os.fchmod(made, stat.S_IMODE(found.st_mode) & _MODE)
+    os.utime(made, ns=(found.st_atime_ns, found.st_mtime_ns))
+    os.fsync(made)
     now = os.stat(source.name, dir_fd=source.folder, follow_symlinks=False)
     if _state(now) != _state(found):
         raise FilesError("conflict", "changed-since", source.name, "it changed while it was copied", "do it again")
@@ -100,7 +92,7 @@ def _state(found: os.stat_result) -> tuple[int, ...]:
 
 
 def put(spot: Spot, name: str, *, replace: bool) -> None:
-    """Give the temporary file `name` beside it its own name, on disk.
+    """Give the draft `name` beside it its own name, on disk.
 
     Raises:
         OSError: EEXIST if something is there and may not be replaced.
@@ -146,7 +138,7 @@ def _settle(*folders: int) -> None:
             os.fsync(folder)
 
 
-def across(source: Spot, target: Spot, operation: str, *, replace: bool) -> None:
+def across(source: Spot, target: Spot, *, replace: bool) -> None:
     """Between file systems: copied whole, then the source is taken away.
 
     Raises:
@@ -155,7 +147,7 @@ def across(source: Spot, target: Spot, operation: str, *, replace: bool) -> None
     """
     if not os.access(".", os.W_OK | os.X_OK, dir_fd=source.folder, effective_ids=True):
         raise PermissionError(13, "the folder may not be changed", source.name)
-    with filled(source, target.folder, operation) as copied:
+    with filled(source, target.folder) as copied:
         put(target, copied.name, replace=replace)
         os.fsync(target.folder)  # whatever was replaced: nothing is taken away before its copy is on disk
         take_away(source, copied.source)

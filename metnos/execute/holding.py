@@ -164,7 +164,7 @@ class HoldingFiles(Places):
             except OSError as fault:
                 if fault.errno not in _NO_LINK:
                     raise
-                with filing.filled(held.spot, drawer.folder, operation) as copied:
+                with filing.filled(held.spot, drawer.folder) as copied:
                     filing.put(drawer, copied.name, replace=False)
             os.fsync(drawer.folder)
         return self._place(held, operation)

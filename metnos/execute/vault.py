@@ -14,6 +14,7 @@ import secrets
 from pathlib import Path
 from typing import Protocol
 
+from metnos.drafts import drafted_beside
 from metnos.execute.faults import VaultFault
 
 _FORMAT = b"\x01"
@@ -134,22 +135,16 @@ def _read_key(path: Path, *, make: bool) -> bytes:
 
 def _publish(path: Path, data: bytes) -> None:
     """Put a new file in place whole, 0600, on disk; if another process was faster, its file stays."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
+    with drafted_beside(path) as (draft, handle):
+        if os.write(handle, data) != len(data):
+            raise OSError("short write")
+        os.fsync(handle)
         try:
-            os.write(handle, data)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        try:
-            os.link(temporary, path)
+            os.link(draft, path)
         except FileExistsError:
             return
-        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
     finally:
-        temporary.unlink()
+        os.close(folder)

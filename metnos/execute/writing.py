@@ -1,7 +1,8 @@
 """A file put in place whole: a temporary one beside it, synced, then linked or renamed, then the folder synced.
 
 Law: works in one open folder by names without a slash. A reader sees the old content or the new, never a part; a
-crash leaves at most a hidden temporary file. Creating never replaces, whatever appears meanwhile.
+crash leaves at most a hidden draft, which the next write there removes (`metnos.drafts`). Creating never replaces,
+whatever appears meanwhile.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from secrets import token_hex
 from typing import NamedTuple
 
+from metnos.drafts import drafted
 from metnos.execute.beneath import rename_no_replace
 from metnos.sdk import FilesError
 
@@ -62,26 +63,15 @@ def replace_file(
             return after, after
         if not overwrite:
             raise _exists(name)
-    temporary = f".metnos-{token_hex(8)}.tmp"
-    handle = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder
-    )
-    try:
-        try:
-            _fill(handle, data, there)
-        finally:
-            os.close(handle)
+    with drafted(folder, 0o666) as (draft, handle):
+        _fill(handle, data, there)
         if overwrite:
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         else:
             try:
-                rename_no_replace(folder, temporary, name)
+                rename_no_replace(folder, draft, name)
             except FileExistsError:
                 raise _exists(name) from None
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
-        raise
     os.fsync(folder)
     return (there.digest if there is not None else None), after
 

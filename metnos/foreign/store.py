@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from metnos.drafts import drafted_beside
 from metnos.foreign.faults import ImportFault
 from metnos.foreign.model import FORMAT, Import
 from metnos.foreign.pins import pin_of
@@ -47,16 +47,12 @@ def save(home: Path, imported: Import) -> Path:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / (require_name(imported.name) + SUFFIX)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".new")  # mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with drafted_beside(path) as (draft, handle):
+        with os.fdopen(handle, "wb", closefd=False) as file:
             file.write(msgspec.json.format(msgspec.json.encode(imported, order="sorted"), indent=1) + b"\n")
             file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+            os.fsync(handle)
+        draft.replace(path)
     return path
 
 

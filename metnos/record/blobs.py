@@ -7,10 +7,10 @@ blob can be lost or found altered, and never taken for another.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from metnos.drafts import drafted_beside
 from metnos.record.chain import digest
 from metnos.record.faults import RecordFault
 from metnos.record.keys import sync_folder
@@ -88,16 +88,9 @@ class BlobFolder:
 
 
 def _write(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name[:16]}.{secrets.token_hex(8)}")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
+    with drafted_beside(path) as (draft, file):
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(file, rest) :]
         os.fsync(file)
         draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(file)

@@ -11,6 +11,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metnos.drafts import drafted_beside
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
@@ -60,9 +61,7 @@ def _make(path: Path) -> str:
     """Write a new key whole or not at all; of two processes that try at once, one wins and both use its key."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = secrets.token_bytes(_SEED_BYTES).hex() + "\n"
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
+    with drafted_beside(path) as (draft, file):
         if os.write(file, text.encode()) != len(text):
             raise OSError("short write")
         os.fsync(file)
@@ -70,9 +69,6 @@ def _make(path: Path) -> str:
             os.link(draft, path)
         except FileExistsError:
             return path.read_text(encoding="ascii")
-    finally:
-        os.close(file)
-        draft.unlink()
     sync_folder(path.parent)
     return text
 
