@@ -14,37 +14,31 @@ from typing import Any
 
 PAGES = ("commands.md", "codes.md", "settings.md")
 WIDTH = 100
+_WIDTH: dict[str, Any] = {"terminal_width": WIDTH, "max_content_width": WIDTH}
 
 
 def commands() -> Iterator[str]:
-    """The help of every command, as the terminal shows it at `WIDTH` columns."""
+    """The help of every command, those below a group too, as the terminal shows it at `WIDTH` columns."""
     import click
 
     from metnos.cli.main import cli
 
-    width: dict[str, Any] = {"terminal_width": WIDTH, "max_content_width": WIDTH}
-    top = click.Context(cli, info_name="metnos", **width, **cli.context_settings)
+    top = click.Context(cli, info_name="metnos", **_WIDTH, **cli.context_settings)
     yield from _shown("metnos --help", cli.get_help(top))
-    for name in cli.list_commands(top):
-        command = cli.get_command(top, name)
-        if command is not None:
-            inner = click.Context(command, parent=top, info_name=name, **width)
-            yield ""
-            yield f"## {name}"
-            yield ""
-            yield from _shown(f"metnos {name} --help", command.get_help(inner))
-            for below, each in _below(command, inner):
-                lowest = click.Context(each, parent=inner, info_name=below, **width)
-                yield ""
-                yield f"### {name} {below}"
-                yield ""
-                yield from _shown(f"metnos {name} {below} --help", each.get_help(lowest))
+    yield from _below(cli, top, ())
 
 
-def _below(command: Any, context: Any) -> list[tuple[str, Any]]:
-    """The commands of a group; none for a command."""
+def _below(command: Any, context: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Heading and help of each command of a group, and of what is below it; nothing for a command."""
+    import click
+
     names: list[str] = command.list_commands(context) if hasattr(command, "list_commands") else []
-    return [(name, command.get_command(context, name)) for name in names]
+    for name in names:
+        each, here = command.get_command(context, name), (*path, name)
+        inner = click.Context(each, parent=context, info_name=name, **_WIDTH)
+        yield from ("", f"{'#' * (len(here) + 1)} {' '.join(here)}", "")
+        yield from _shown(f"metnos {' '.join(here)} --help", each.get_help(inner))
+        yield from _below(each, inner, here)
 
 
 def _shown(typed: str, printed: str) -> Iterator[str]:

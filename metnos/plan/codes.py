@@ -229,6 +229,7 @@ CODES: dict[str, Code] = {
     "same-file": Code("caller", "Source and target are the same file", "Name another target."),
     "not-empty": Code("caller", "The folder is not empty", "Move or delete what is in it first."),
     "changed-since": Code("caller", "The file is not what it was when the change was made", "Look at it; nothing was done to it."),
+    "changed": Code("environment", "The file changed while it was read", "Do it again."),
     "no-space": Code("environment", "There is no space left", "Free space, then try again."),
     "io-error": Code("environment", "The system reports another failure", "See the message."),
     # --- catalog/executors: their own failures ---
@@ -236,6 +237,9 @@ CODES: dict[str, Code] = {
     "bad-pattern": Code("model", "This is no pattern that can be used", "At most 64 alternatives in braces."),
     "unknown-encoding": Code("model", "There is no such text encoding", "Use `utf-8`."),
     "not-text": Code("tool", "The file is no text in this encoding", "Name its encoding, or set errors to `replace`."),
+    "bad-pointer": Code("model", "This is no JSON pointer", "Write it as /rows/0; the whole document is the empty one."),
+    "field-taken": Code("model", "Two fields would have one name", "Choose other names."),
+    "too-many": Code("tool", "There would be more entries than a step may give", "Choose narrower keys, or fewer entries."),
     "not-encodable": Code("tool", "The text cannot be written in this encoding", "Use `utf-8`."),
     # --- foreign/: tools of MCP servers and OpenAPI services ---
     "import-name": Code("caller", "An import, or a tool of one, cannot be called so", "Choose another name."),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -32,3 +34,19 @@ def test_every_code_that_these_rooms_write_is_in_the_table() -> None:
     assert len(used) > 30
     assert used <= set(CODES)
     assert set(BEYOND_SCHEMA) <= set(CODES)
+
+
+def written(tree: ast.AST) -> Iterator[str]:
+    """The codes that are written into `Result.failed(class, code, …)` and `FilesError(class, code, …)`."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in {"Result.failed", "FilesError"}:
+            code = call.args[1] if len(call.args) > 1 else None
+            if isinstance(code, ast.Constant):
+                yield str(code.value)
+
+
+def test_every_code_that_an_executor_or_its_files_give_is_in_the_table() -> None:
+    files = [*(ROOM.parents[1] / "catalog" / "executors").rglob("*.py"), *(ROOM.parent / "execute").rglob("*.py")]
+    used = {code for file in files for code in written(ast.parse(file.read_text(encoding="utf-8")))}
+    assert len(used) > 20
+    assert used <= set(CODES)
