@@ -60,12 +60,14 @@ def exits() -> Iterator[str]:
 
 def codes() -> Iterator[str]:
     """One heading a code, in the order of the table, families told apart."""
+    from metnos.plan.classes import class_of
     from metnos.plan.codes import CODES
 
     for name, code in sorted(CODES.items()):
         yield f"## `{name}`"
         yield ""
-        yield f"{code.title} *({code.family})*"
+        error_class = class_of(name)
+        yield f"{code.title} *({code.family}{', ' if error_class else ''}{error_class})*"
         yield ""
         if code.hint:
             yield f"What helps: {code.hint}"

@@ -100,7 +100,19 @@ def _list(desk: Desk, turns: tuple[TurnSummary, ...]) -> int:
     return exits.OK
 
 
-SHOWN = ("turn", "status", "outcome", "code", "detail", "owner", "channel", "request", "plan_source", "entry")
+SHOWN = (
+    "turn",
+    "status",
+    "outcome",
+    "code",
+    "error_class",
+    "detail",
+    "owner",
+    "channel",
+    "request",
+    "plan_source",
+    "entry",
+)
 
 
 def _show(output: Output, view: TurnView) -> None:
@@ -110,7 +122,7 @@ def _show(output: Output, view: TurnView) -> None:
             output.line(f"{name:12} {value}")
     for step in view.steps:
         took = f"{step.took_us / 1000:.1f} ms" if step.took_us else ""
-        why = step.reason or (step.error or {}).get("code", "")
+        why = step.reason or f"{(step.error or {}).get('code', '')} {step.error_class}".strip()
         output.line(f"{'step':12} {step.step} {step.tool} {step.state} {took} {why}".rstrip())
     for approval in view.approvals:
         output.line(f"{'approval':12} {approval.approval} {approval.state} {approval.by}".rstrip())

@@ -1,6 +1,8 @@
 """The answer of a turn, composed from what was recorded: results, effects, failures, notes.
 
-Law: a write, send or delete is named only if an executor reported it as an effect; a number only if it is in a result.
+Law: a write, send or delete is named only if an executor reported it as an effect, and an effect that left the bytes as
+they were is told so; a step that was to have an effect and reported none is told, too, whatever an answer of the plan's
+own says (`idle`). A number is named only if it is in a result.
 Nothing here asks a model. `compose` makes the answer that is recorded; `explain` says in words how a turn ended that
 did not succeed, for whoever looks at it.
 """
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 from metnos.drivers.showing import show_data
 from metnos.drivers.wording import failed_lines, unknown_calls, warning_text
 from metnos.text import has_message, message
+from metnos.turn.step import worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +28,12 @@ if TYPE_CHECKING:
 def compose(command: Compose, state: TurnState) -> str:
     """Markdown: what was found, what was done, what failed."""
     language = command.language
-    blocks = [*_results(command.show, state, language), _effects(state, language), _failures(state, language)]
+    blocks = [
+        *_results(command.show, state, language),
+        _effects(state, language),
+        "\n".join(idle(state, language)),
+        _failures(state, language),
+    ]
     if command.outcome != "success":
         blocks.insert(0, message(f"outcome.{command.outcome}", language))
     return "\n\n".join(filter(None, blocks)) or message("answer.nothing", language)
@@ -69,7 +77,9 @@ def _outcome(state: TurnState, outcome: str, language: str, denied: str) -> str:
 
 
 def effect_line(effect: Effect, language: str) -> str:
-    """`Created report.md`."""
+    """`Created report.md`; or that it was so already."""
+    if effect.after is not None and effect.before == effect.after and effect.undo is None:
+        return message("effect.same", language, target=effect.target)
     return message(f"effect.{effect.cls}", language, target=effect.target)
 
 
@@ -91,6 +101,19 @@ def notes(run: StepRun, language: str) -> Iterator[str]:
     if sealed:
         yield message("answer.sealed", language, count=sealed)
     yield from (message("answer.warning", language, text=warning_text(text, language)) for text in run.warnings)
+
+
+def idle(state: TurnState, language: str) -> Iterator[str]:
+    """Steps that were to act on something and reported no effect; a failed one is told by its failure."""
+    for run in state.steps:
+        effect = worst([call.effect for call in run.calls]) if run.calls else run.step.worst_effect
+        if effect != "read" and run.state in ("done", "skipped") and not run.effects and not _repeats(run):
+            yield message("answer.idle", language, step=run.key, tool=run.step.contract.name)
+
+
+def _repeats(run: StepRun) -> bool:
+    """Its effect was made by a step of an earlier plan of the turn."""
+    return run.reason.startswith("repeats ")
 
 
 def _effects(state: TurnState, language: str) -> str:

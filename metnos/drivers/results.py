@@ -45,6 +45,8 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data: Any = None
     reason: str = ""
     error: Failure | None = None
+    error_class: str = ""
+    """One of `metnos.plan.classes.FAULT_CLASSES`; empty for a step that did not fail."""
 
 
 class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +68,9 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     data: Any = None
     detail: str = ""
     code: str = ""
+    error_class: str = ""
+    """What helps: `wrong-tool`, `wrong-arguments`, `missing-input`, `out-of-scope`, `operational`; empty for a turn that
+    is open, succeeded, or was stopped by a person."""
     steps: tuple[StepView, ...] = ()
     effects: tuple[Effect, ...] = ()
     needs: tuple[Need, ...] = ()
@@ -116,3 +121,5 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
     diagnostics: tuple[Diagnostic, ...]
     detail: str = ""
+    error_class: str = ""
+    """As `TurnResult.error_class`."""

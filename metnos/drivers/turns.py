@@ -24,6 +24,7 @@ from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
 from metnos.drivers.state import Ports
 from metnos.drivers.views import planned_of, result_of
 from metnos.execute.strict import NotJSON
+from metnos.plan.classes import class_of_turn
 from metnos.plan.jsondata import JSONFault
 from metnos.text import LANGUAGES, message
 from metnos.turn.inputs import (
@@ -94,7 +95,8 @@ def open_turn(
     at = parts.ports.clock()
     body, diagnostics = plan_body(plan) if plan is not None else (None, ())
     if diagnostics:
-        return Refused(outcome="plan_rejected", diagnostics=diagnostics)
+        error_class = class_of_turn("plan_rejected", diagnostics[0].code, {})
+        return Refused(outcome="plan_rejected", diagnostics=diagnostics, error_class=error_class)
     origins: dict[str, str] = {}
     source = "author"
     if isinstance(request, Planned):
@@ -200,6 +202,7 @@ def _refused_result(parts: Parts, refused: Refused) -> TurnResult:
         outcome=refused.outcome,
         answer=said,
         code=first.code,
+        error_class=class_of_turn(refused.outcome, first.code, {}),
         detail=first.where,
         diagnostics=refused.diagnostics,
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from metnos.drivers.compose import explain, notes
+from metnos.drivers.compose import explain, idle, notes
 from metnos.drivers.results import Need, NeedsInputs, Planned, Refused, StepView, TurnResult
+from metnos.plan.classes import class_of, class_of_turn
 from metnos.plan.model import NeedsInputs as PlanNeedsInputs
 from metnos.turn import commands as c
 from metnos.turn.answer import language_of
@@ -64,7 +65,14 @@ def _step(run: StepRun) -> StepView:
         data=run.value.data if run.value is not None else None,
         reason=run.reason,
         error=run.error,
+        error_class=class_of(run.error.code, run.error.cls) if run.error is not None else "",
     )
+
+
+def _error_class(state: TurnState, outcome: str) -> str:
+    """Of what kept the turn from success."""
+    errors = {run.error.code: run.error.cls for run in reversed(state.steps) if run.error is not None}
+    return class_of_turn(outcome, state.code, errors)
 
 
 def _explained(live: LiveTurn, outcome: str) -> str:
@@ -81,7 +89,8 @@ def _notes(state: TurnState) -> tuple[str, ...]:
     if checked is None or (checked.answer_text is None and checked.answer_data is None):
         return ()
     language = language_of(state)
-    return tuple(note for run in state.steps if run.has_notes for note in notes(run, language))
+    told = [note for run in state.steps if run.has_notes for note in notes(run, language)]
+    return (*told, *idle(state, language))
 
 
 def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:
@@ -89,7 +98,12 @@ def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:
     state = live.machine.state
     result = result_of(live)
     if result.outcome != "success" or result.plan is None:
-        return Refused(outcome=result.outcome, diagnostics=state.rejected, detail=result.answer)
+        return Refused(
+            outcome=result.outcome,
+            diagnostics=state.rejected,
+            detail=result.answer,
+            error_class=result.error_class,
+        )
     checked = state.plan.checked
     if isinstance(checked.plan.terminal, PlanNeedsInputs) and not checked.steps:
         form = {
@@ -134,6 +148,7 @@ def result_of(live: LiveTurn) -> TurnResult:
         data=state.data,
         detail=state.detail,
         code=state.code,
+        error_class=_error_class(state, outcome),
         steps=steps_of(state),
         effects=state.effects,
         needs=() if state.closed else needs_of(live),

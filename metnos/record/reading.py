@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
+from metnos.plan.classes import class_of, class_of_turn
 from metnos.record.codec import decode_tolerant
 from metnos.record.model import Head, Status, TurnLog
 from metnos.record.summary import summary_of
@@ -33,6 +34,7 @@ class StepLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     reason: str = ""
     """Why it was skipped."""
     error: Body | None = None
+    error_class: str = ""
     effects: list[Body] = []
     truncated: bool = False
 
@@ -59,6 +61,8 @@ class TurnView(msgspec.Struct, kw_only=True, omit_defaults=True):
     outcome: str = ""
     code: str = ""
     detail: str = ""
+    error_class: str = ""
+    """What helps, by the table of this version: `wrong-tool`, `wrong-arguments`, `missing-input`, …"""
     opened: int = 0
     last: int = 0
     """Time of the last record."""
@@ -120,6 +124,8 @@ class _Reader:
         self._view = made
         self._steps: dict[str, StepLine] = {}
         self._written: Body | None = None
+        self._errors: dict[str, str] = {}
+        """Code → class of the failures of steps."""
         self.handlers: dict[str, Callable[[Body, int], None]] = {
             "turn_opened": self._opened,
             "plan_found": self._found,
@@ -208,7 +214,10 @@ class _Reader:
         self._end(body, at, "done").truncated = body.get("truncated") is True
 
     def _failed(self, body: Body, at: int) -> None:
-        self._end(body, at, "failed").error = _object(body, "error")
+        line = self._end(body, at, "failed")
+        error = line.error = _object(body, "error")
+        line.error_class = class_of(_string(error, "code"), _string(error, "class"))
+        self._errors.setdefault(_string(error, "code"), _string(error, "class"))
 
     def _stopped(self, body: Body, at: int) -> None:
         self._end(body, at, "stopped")
@@ -254,6 +263,7 @@ class _Reader:
     def _closed(self, body: Body, _at: int) -> None:
         self._view.waiting = []
         self._view.code, self._view.detail = _string(body, "code"), _string(body, "detail")
+        self._view.error_class = class_of_turn(_string(body, "outcome"), self._view.code, self._errors)
 
 
 def _string(body: Body, name: str) -> str:
