@@ -50,6 +50,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     normal_form: str
     """Strict grade, slots abstracted as `{kind}`; equal forms are equal requests up to slot values."""
+    loose_form: str = ""
+    """Loose grade, for requests that only read: the strict form without what `metnos.request.loose` may drop."""
     spans: tuple[Span, ...] = ()
     slots: tuple[Slot, ...] = ()
     clauses: tuple[Clause, ...] = ()

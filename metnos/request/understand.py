@@ -2,10 +2,12 @@
 
 Law: pure, total on any text, and the same for wordings and for requests. The strict form keeps word order and every
 word; it folds case, width, spacing and declared synonyms, abstracts slots as `{kind}`, and drops nothing but a
-closed list of polite openings and closings and the marks at the end of a sentence.
+closed list of polite openings and closings and the marks at the end of a sentence. The loose form is made beside it.
 
     >>> understand("Show me the five biggest files, please").normal_form
     'show me the {integer} largest files'
+    >>> understand("Show me the five biggest files, please").loose_form
+    'show me {integer} largest files'
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Sequence
 
 from metnos.request.intents import Element, clauses_of
 from metnos.request.lexicon import Lexicon, Phrase, choose, lexicon_for
+from metnos.request.loose import greeted, is_loose
 from metnos.request.model import Request, Slot, Span
 from metnos.request.slots import Sight, slot_at
 from metnos.request.tokens import Token, tokenise
@@ -39,12 +42,13 @@ def understand(text: str, language: str | None = None) -> Request:
     lexicon = choose(everything) if language is None else lexicon_for(language)
     tokens = [token for token in everything if token.kind != "space"]
     first, polite_from, last = _trim(tokens, lexicon)
-    elements, slots, reasons = _explain(Sight(text, tokens, lexicon), first, last)
+    elements, loose, slots, reasons = _explain(Sight(text, tokens, lexicon), first, last)
     spans = _tile(len(text), tokens, first, polite_from, reasons)
     return Request(
         text=text,
         language=lexicon.language,
         normal_form=" ".join([element.form for element in elements]),
+        loose_form=" ".join(loose),
         spans=spans,
         slots=tuple(slots),
         clauses=clauses_of(elements),
@@ -87,9 +91,13 @@ def _drop_marks(tokens: Sequence[Token], first: int, last: int, dropped: dict[in
     return last
 
 
-def _explain(sight: Sight, first: int, last: int) -> tuple[list[Element], list[Slot], list[tuple[int, int, str]]]:
-    """Elements of the form, slots, and (token index, count, reason) of every token from `first` to `last`."""
-    tokens, words = sight.tokens[:last], sight.lexicon.words
+def _explain(
+    sight: Sight, first: int, last: int
+) -> tuple[list[Element], list[str], list[Slot], list[tuple[int, int, str]]]:
+    """Elements of the form, the loose form, slots, and (token index, count, reason) of every token from `first` to `last`."""
+    tokens, words, droppable = sight.tokens[:last], sight.lexicon.words, sight.lexicon.loose_triggers
+    kept = greeted(tokens, first, sight.lexicon)
+    loose: list[str] = []
     sight = sight._replace(tokens=tokens)
     elements: list[Element] = []
     slots: list[Slot] = []
@@ -113,9 +121,11 @@ def _explain(sight: Sight, first: int, last: int) -> tuple[list[Element], list[S
         else:
             end, (form, reason) = token.end, _unworded(token)
         elements.append(Element(token.start, end, form, word))
+        if at >= kept and not (found is None and token.key in droppable and is_loose(tokens, at, sight.lexicon)):
+            loose.append(form)
         reasons.append((at, count, reason))
         at += count
-    return elements, slots, reasons
+    return elements, loose, slots, reasons
 
 
 def _unworded(token: Token) -> tuple[str, str]:
