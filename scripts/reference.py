@@ -60,8 +60,12 @@ def exits() -> Iterator[str]:
 
 def codes() -> Iterator[str]:
     """One heading a code, in the order of the table, families told apart."""
-    from metnos.plan.classes import class_of
+    from metnos.plan.classes import BY_CODE, WILLED, class_of
     from metnos.plan.codes import CODES
+
+    lacking = ", ".join(sorted(CODES.keys() - BY_CODE.keys() - WILLED))
+    if lacking:
+        raise SystemExit(f"give it a class in metnos/plan/classes.py: {lacking}")
 
     for name, code in sorted(CODES.items()):
         yield f"## `{name}`"

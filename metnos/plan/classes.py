@@ -40,7 +40,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         turn-closed turn-open turn-id record-unencodable record-order step-not-asked key-exists key-missing
         not-found not-a-folder is-a-folder bad-path name-too-long same-file not-empty bad-time bad-pattern
         unknown-encoding not-text not-encodable import-name import-unknown import-fault value-misfit
-        unreadable-plan usage bad-settings
+        unreadable-plan usage bad-settings field-taken too-many bad-pointer
     """,
     "missing-input": """
         missing-argument missing-one-of slot-outside-template input-missing missing-undecided approval-used
@@ -54,7 +54,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         approval-stranger no-model
     """,
     "operational": """
-        unknown-zone guard-failed record-store record-schema record-busy record-write record-conflict anchor-write
+        changed unknown-zone guard-failed record-store record-schema record-busy record-write record-conflict anchor-write
         anchor-read key-unusable writer-unusable stale-fence turn-busy operation-done record-missing
         record-altered record-malformed log-version log-missing log-cut-off log-behind-anchor anchor-missing
         anchor-mismatch anchor-malformed head-missing head-mismatch head-key head-signature blob-missing
