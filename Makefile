@@ -120,7 +120,7 @@ docs: .venv/.dev ## write the generated parts of docs/ anew
 
 .PHONY: docs-html
 docs-html: .venv/.docs $(CATALOG) ## build docs/ as a site into build/docs; a warning is an error
-	@$(BIN)/python -m sphinx -q -W --keep-going -n -b html -d build/.doctrees docs build/docs
+	@$(BIN)/python -m sphinx -q -E -W --keep-going -n -b html -d build/.doctrees docs build/docs
 	@echo "build/docs/index.html"
 
 .PHONY: format

@@ -69,6 +69,12 @@ def fragments() -> str:
     return "\n" + done.stdout.replace("](docs/", "](")
 
 
+def inline(found: re.Match[str]) -> str:
+    """A drawing in the page itself, so that its colour is that of the text, in light and in dark."""
+    drawn = (HERE / found[1]).read_text(encoding="utf-8")
+    return "```{raw} html\n" + re.sub(r"<style>.*?</style>\n", "", drawn) + "```"
+
+
 def add_parts(_app: Any, page: str, source: list[str]) -> None:
     """Add what a page has on the site only."""
     if page == "index":
@@ -78,6 +84,7 @@ def add_parts(_app: Any, page: str, source: list[str]) -> None:
         source[0] += DECISIONS
     elif page == "changelog":
         source[0] += fragments()
+    source[0] = re.sub(r"^!\[[^]]*\]\((_static/[a-z-]+\.svg)\)$", inline, source[0], flags=re.MULTILINE)
     above = "../" * (page.count("/") + 1)
     source[0] = re.sub(rf"\[([^]]*)\]\({re.escape(above)}[^)]*\)", r"\1", source[0])  # a file that is no page: its name
 

@@ -1,18 +1,21 @@
-"""Writes the generated parts of docs/: commands, codes, settings, exit codes. `--check` only compares.
+"""Writes the generated parts of docs/: pages, drawings, JSON Schemas. `--check` only compares.
 
-Law: every word comes from a table of the product; this script lays it out and adds none. The pages call it through
-cog, so what is written by hand around a table stays.
+Law: every word comes from a table of the product; this script lays it out and adds none. The pages call it (and
+`reference_executors.py`, `reference_machine.py`) through cog, so what is written by hand around a table stays; drawings
+and schemas are files of their own.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PAGES = ("commands.md", "codes.md", "settings.md")
+PAGES = ("commands.md", "codes.md", "executors.md", "plan-language.md", "settings.md", "turn-machine.md")
+ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
 _WIDTH: dict[str, Any] = {"terminal_width": WIDTH, "max_content_width": WIDTH}
 
@@ -88,16 +91,76 @@ def settings() -> Iterator[str]:
         yield f"| `{name}` | {meaning} |"
 
 
+def periods() -> Iterator[str]:
+    """Reference to the runtime → its value at one moment."""
+    from metnos.values.runtime import DATES, PERIODS, runtime_value
+
+    yield "| reference | value | largest N |"
+    yield "|---|---|---|"
+    for key in ("now", *DATES, *PERIODS, *(f"{key}-1" for key in PERIODS)):
+        value = runtime_value(key, "2026-11-30T12:00:00+01:00", "Europe/Rome")
+        most = PERIODS.get(key.removesuffix("-1"), "") if key.endswith("-1") else ""
+        yield f"| `${{RUNTIME:{key}}}` | `{json.dumps(value)}` | {most} |"
+
+
+def grammar() -> Iterator[str]:
+    """The rules of a reference, as the reader has them; how characters make its words is left out."""
+    text = (ROOT / "metnos" / "plan" / "reference.lark").read_text(encoding="utf-8")
+    rules = text[text.index("start:") : text.index("TEXT:")]
+    yield from ("```text", *rules.strip().splitlines(), "```")
+
+
+def limits() -> Iterator[str]:
+    """What is the most of each thing."""
+    from metnos.checks.tables import MAX_LITERAL
+    from metnos.plan import jsondata, parse
+
+    yield "| | at most |"
+    yield "|---|---|"
+    yield f"| a plan, a manifest, the arguments of one call | {jsondata.MAX_PLAN_BYTES // 1024} KiB, {jsondata.MAX_DEPTH} levels |"
+    yield f"| one string of a plan | {MAX_LITERAL // 1024} Ki characters |"
+    yield f"| steps of a plan, the terminal not counted | {parse.MAX_STEPS} |"
+    yield f"| items of one `for_each` or lifted step | {parse.MAX_ITEMS} |"
+    yield f"| a result | {jsondata.MAX_RESULT_BYTES // 1024 // 1024} MiB |"
+
+
+def files() -> dict[str, str]:
+    """Generated files that are no pages: name below docs/ → content."""
+    import reference_machine
+
+    from metnos.engine import json_schema
+
+    return {
+        **{f"schema/{what}-1.json": _spelled(json_schema(what)) for what in ("plan", "manifest")},
+        **{f"_static/{name}": drawn for name, drawn in reference_machine.drawings().items()},
+    }
+
+
+def _spelled(schema: Any) -> str:
+    """As `metnos schema` prints it."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
+
+
 def main(arguments: list[str]) -> int:
     """Run cog over the pages; 1 with `--check` if one of them is not what the code says."""
-    folder = Path(__file__).resolve().parent
-    pages = [str(folder.parent / "docs" / page) for page in PAGES]
-    action = ["--check"] if arguments == ["--check"] else ["-r"]
-    command = [sys.executable, "-m", "cogapp", "-P", "--verbosity=0", *action, "-I", str(folder), *pages]
+    check = arguments == ["--check"]
+    stale = [name for name, text in files().items() if not _is(ROOT / "docs" / name, text)]
+    for name in [] if check else stale:
+        (ROOT / "docs" / name).parent.mkdir(exist_ok=True)
+        (ROOT / "docs" / name).write_text(files()[name], encoding="utf-8")
+    pages = [str(ROOT / "docs" / page) for page in PAGES]
+    action = ["--check"] if check else ["-r"]
+    command = [sys.executable, "-m", "cogapp", "-P", "--verbosity=0", *action, "-I", str(ROOT / "scripts"), *pages]
     status = subprocess.run(command, check=False).returncode
-    if status and action == ["--check"]:
-        print("docs/ says something else than the code: make docs", file=sys.stderr)
-    return 1 if status else 0
+    if check and (status or stale):
+        print(f"docs/ says something else than the code: make docs {' '.join(stale)}".rstrip(), file=sys.stderr)
+    return 1 if status or (check and stale) else 0
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
 
 
 if __name__ == "__main__":
