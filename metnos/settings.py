@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from metnos import plainfile
 from metnos.text import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 SETTINGS_FILE = "settings.toml"
+_MOST_BYTES = 16 * 1024
+"""Small, because a TOML key of many dotted parts costs its reader the square of their number."""
 VARIABLES: dict[str, str] = {
     "METNOS_HOME": "folder of logs, keys, blobs and settings",
     "METNOS_CATALOG": "folder of a signed catalog, instead of the one that was installed",
@@ -102,14 +105,15 @@ def _usable_zone(zone: str, *, asked: bool) -> str:
 def _read_file(home: Path) -> SettingsFile:
     path = home / SETTINGS_FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        text = plainfile.read(path, _MOST_BYTES)
     except FileNotFoundError:
         return SettingsFile()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SettingsFault(str(path), str(fault)) from fault
+    except OSError as fault:
+        hint = "it must be a plain file that you can read"
+        raise SettingsFault(str(path), fault.strerror or str(fault), hint) from fault
     try:
-        return msgspec.convert(tomllib.loads(text), SettingsFile)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as fault:
+        return msgspec.convert(tomllib.loads(text.decode()), SettingsFile)
+    except (ValueError, RecursionError, msgspec.ValidationError) as fault:
         known = ", ".join(SettingsFile.__struct_fields__)
         raise SettingsFault(str(path), str(fault), f"known settings: {known}") from fault
 
@@ -131,26 +135,36 @@ def load_settings(
     """
     asked_roots = (roots,) if isinstance(roots, str | Path) else tuple(roots)
     for root in asked_roots:
-        if not Path(root).expanduser().is_dir():
+        if not _folder("root", root).is_dir():
             raise SettingsFault("root", f"{root} is no folder", "name a folder that is there")
     env = os.environ if variables is None else variables
-    place = Path(home or env.get("METNOS_HOME") or default_home()).expanduser().absolute()
+    place = _folder("home", home or env.get("METNOS_HOME") or default_home())
     file = _read_file(place)
-    here = Path(folder or Path.cwd()).expanduser().absolute()
+    here = _folder("folder", folder or Path.cwd())
     asked = zone or env.get("METNOS_ZONE") or file.zone
     extra = (*asked_roots, *filter(None, env.get("METNOS_ROOTS", "").split(os.pathsep)), *file.roots)
-    granted = tuple(
-        dict.fromkeys(Path(os.path.normpath(Path(root).expanduser().absolute())) for root in (here, *extra))
-    )
-    named = {Path(os.path.normpath(Path(root).expanduser().absolute())) for root in extra}
+    named = [Path(os.path.normpath(_folder("root", root))) for root in extra]
+    granted = tuple(dict.fromkeys((Path(os.path.normpath(here)), *named)))
     return Settings(
         home=place,
-        catalog=Path(catalog or env.get("METNOS_CATALOG") or shipped_catalog()).expanduser().absolute(),
+        catalog=_folder("catalog", catalog or env.get("METNOS_CATALOG") or shipped_catalog()),
         folder=_usable_folder(here),
         roots=tuple(root for root in granted if root in named or _grantable(root)),
         language=_usable_language(language or env.get("METNOS_LANG") or file.language),
         zone=_usable_zone(asked or machine_zone(env), asked=bool(asked)),
     )
+
+
+def _folder(setting: str, named: str | Path) -> Path:
+    """The absolute path of a folder that somebody named; whether it is there is another question."""
+    try:
+        if "\0" in str(named):
+            raise ValueError("a path holds no NUL")  # noqa: TRY301 - one place for every name that is none
+        return Path(named).expanduser().absolute()
+    except (ValueError, RuntimeError) as fault:  # RuntimeError: `~somebody`, whom nobody knows
+        raise SettingsFault(
+            setting, f"{str(named)!r} names no folder: {fault}", "name a folder that is there"
+        ) from fault
 
 
 def _usable_folder(folder: Path) -> Path:

@@ -9,7 +9,7 @@ import os
 import sys
 import unicodedata
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 import msgspec
@@ -54,6 +54,19 @@ def _spelled(character: str) -> str:
     return f"\\u{ord(character):04x}"
 
 
+def _as_text(value: Any) -> Any:
+    """`value` with U+FFFD for every byte of a name that is no text, as `path` shows it."""
+    match value:
+        case str():
+            return "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in value)
+        case dict():
+            return {_as_text(key): _as_text(part) for key, part in cast("dict[Any, Any]", value).items()}
+        case list():
+            return [_as_text(part) for part in cast("list[Any]", value)]
+        case _:
+            return value
+
+
 def _is_row(line: str) -> bool:
     return line.startswith("| ")
 
@@ -94,7 +107,11 @@ class Output:
     def data(self, value: Any) -> None:
         """One JSON document on stdout."""
         plain = msgspec.to_builtins(value, enc_hook=str)
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+        try:
+            encoded = msgspec.json.encode(plain)
+        except UnicodeEncodeError:  # the name of a file that is not UTF-8, as this system hands it over
+            encoded = msgspec.json.encode(_as_text(plain))
+        sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
         sys.stdout.flush()
 
     def text(self, text: str) -> None:

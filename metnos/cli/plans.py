@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from metnos import plainfile
 from metnos.cli import exits
 from metnos.cli.options import Desk, command, read_values
 from metnos.cli.output import Fault
@@ -21,8 +22,11 @@ def read_plan_file(path: str) -> bytes:
     Raises:
         Fault: it cannot be read.
     """
+    from metnos.plan.jsondata import MAX_PLAN_BYTES
+
+    most = 4 * MAX_PLAN_BYTES + 1  # the reader counts characters, of at most four bytes: it is the one to refuse
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = sys.stdin.buffer.read(most) if path == "-" else plainfile.read_given(Path(path), most)
     except OSError as fault:
         raise Fault("unreadable-plan", fault.strerror or str(fault), where=path, status=exits.USAGE) from fault
     return data

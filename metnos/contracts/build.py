@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from metnos import plainfile
 from metnos.contracts.admission import MAX_CODE_BYTES
 from metnos.contracts.envelope import MANIFEST_TYPE, PLAN_TYPE, key_id, public_bytes, sign
 from metnos.contracts.imports import check_imports
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 RELEASE_KEY = "METNOS_RELEASE_KEY"
 ROOT_ID = "metnos"
 MAX_PLAN_BYTES = 256 * 1024
+_KEY_BYTES = 16 * 1024
 
 
 class BuildFault(Exception):
@@ -162,7 +164,7 @@ def payload_of(table: dict[str, Any], code: dict[str, bytes]) -> bytes:
 
 def _executor(name: str, path: Path, tree: Tree, key: Any, files: dict[str, bytes]) -> list[Diagnostic]:
     """Add one executor's envelope and code to `files`; or its faults, placed in its files."""
-    table = read_table(path.read_bytes())
+    table = read_table(plainfile.read(path, MAX_PLAN_BYTES))
     if isinstance(table, list):
         return _placed(table, str(path))
     faults = check_manifest(table, shipped=tree.shipped)
@@ -206,10 +208,10 @@ def _distributions(table: dict[str, Any]) -> list[Diagnostic]:
 
 
 def _plan(path: Path, key: Any, files: dict[str, bytes]) -> list[Diagnostic]:
-    data = path.read_bytes()
+    data = plainfile.read_at_most(path, MAX_PLAN_BYTES + 1)
     if len(data) > MAX_PLAN_BYTES:
-        expected = f"{MAX_PLAN_BYTES} bytes"
-        return [Diagnostic(code="manifest-oversize", where=str(path), found=f"{len(data)} bytes", expected=expected)]
+        expected = f"at most {MAX_PLAN_BYTES} bytes"
+        return [Diagnostic(code="manifest-oversize", where=str(path), found="more", expected=expected)]
     table = read_table(data)
     if isinstance(table, list):
         return _placed(table, str(path))
@@ -265,11 +267,11 @@ def open_signer(source: Path, key: Path | None) -> Signer:
     release = os.environ.get(RELEASE_KEY)
     chosen = key or (Path(release) if release else None)
     if chosen is not None:
-        return Signer(key=parse_key(chosen.read_bytes()), development=False)
+        return Signer(key=parse_key(plainfile.read(chosen, _KEY_BYTES)), development=False)
     path = source / "build" / "keys" / "dev.ed25519"
     if not path.exists():
         make_key(path)
-    return Signer(key=parse_key(path.read_bytes()), development=True)
+    return Signer(key=parse_key(plainfile.read(path, _KEY_BYTES)), development=True)
 
 
 def parse_key(data: bytes) -> Ed25519PrivateKey:

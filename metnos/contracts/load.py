@@ -13,15 +13,14 @@ says so in `refused`; nothing raises on bad data.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 import tomllib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from metnos import plainfile
 from metnos.contracts.admission import Terms, admit, verified_payload
 from metnos.contracts.catalog import Admitted, Catalog, Refused
 from metnos.contracts.envelope import MAX_BYTES, PLAN_TYPE
@@ -218,8 +217,4 @@ def read_bounded(path: Path, limit: int) -> bytes:
     Raises:
         OSError: It cannot be opened, or is no plain file.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor, so that link and kind are settled
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "not a plain file", str(path))
-        return stream.read(limit)
+    return plainfile.read_at_most(path, limit, links=False)

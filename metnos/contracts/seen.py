@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from metnos import plainfile
 from metnos.contracts.versions import precedence
 from metnos.plan.jsondata import JSONFault, canonical, loads_strict
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "seen.json"
+_MOST_BYTES = 256 * 1024
 
 
 class SeenFault(Exception):
@@ -41,7 +43,7 @@ def read_seen(home: Path, root: str) -> dict[str, str]:
 
 def _read(home: Path) -> _File:
     try:
-        data = (home / "trust" / _FILE).read_bytes()
+        data = plainfile.read(home / "trust" / _FILE, _MOST_BYTES)
     except FileNotFoundError:
         return _File(schema=1, roots={})
     try:

@@ -14,11 +14,13 @@ import secrets
 from pathlib import Path
 from typing import Protocol
 
+from metnos import plainfile
 from metnos.drafts import drafted_beside
 from metnos.execute.faults import VaultFault
 
 _FORMAT = b"\x01"
 _NONCE = 12
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 class Vault(Protocol):
@@ -95,9 +97,11 @@ class FileVault:
         if len(identity) != 32 or set(identity) - set("0123456789abcdef"):
             return None
         try:
-            box = path.read_bytes()
+            box = plainfile.read(path, _MOST_BYTES)
         except FileNotFoundError:
             return None
+        except OSError as fault:
+            raise VaultFault("vault-broken", path, f"a stored secret cannot be read: {fault.strerror}") from fault
         _, locking = self._load(make=False)
         if box[:1] != _FORMAT:
             raise VaultFault("vault-broken", path, "a stored secret has an unknown format")
@@ -123,9 +127,11 @@ def _read_key(path: Path, *, make: bool) -> bytes:
         _publish(path, secrets.token_bytes(32))
     try:
         mode = path.stat().st_mode
-        key = path.read_bytes()
+        key = plainfile.read(path, _MOST_BYTES)
     except FileNotFoundError:
         raise VaultFault("vault-key", path, "the key that sealed the secrets is missing") from None
+    except OSError as fault:
+        raise VaultFault("vault-key", path, f"the key of the secrets cannot be read: {fault.strerror}") from fault
     if mode & 0o077:
         raise VaultFault("vault-key", path, "others may read the key of the secrets", f"chmod 600 {path}")
     if len(key) != 32:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
+from metnos import plainfile
 from metnos.contracts.aliases import alias
 from metnos.foreign import store
 from metnos.foreign.clients import Background
@@ -202,8 +203,7 @@ def _document(place: str, allow_hosts: tuple[str, ...]) -> bytes:
     if place.startswith(("http://", "https://")):
         return _run(_fetched(place, allow_hosts))
     try:
-        with open(place, "rb") as file:  # noqa: PTH123 - as much as is taken, never more
-            found = file.read(MOST_DOCUMENT_BYTES + 1)
+        found = plainfile.read_given(Path(place), MOST_DOCUMENT_BYTES + 1)
     except OSError as fault:
         raise ImportFault("import-fault", fault.strerror or str(fault), where=place) from fault
     return found

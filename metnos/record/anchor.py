@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import threading
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from metnos import plainfile
 from metnos.record.faults import RecordFault
 from metnos.record.keys import sync_folder
 from metnos.record.model import Anchor
@@ -25,6 +27,8 @@ from metnos.record.model import Anchor
 _VERSION = "metnos.anchor/1"
 _CHECK_DIGITS = 16
 _FIELDS = 5
+_MOST_BYTES = 256 * 1024 * 1024
+"""Some two million turns; a file that says it is larger was not made by this room."""
 
 
 def format_anchor(anchor: Anchor) -> bytes:
@@ -123,7 +127,7 @@ class AnchorFile:
 
     def _lines(self) -> list[bytes]:
         try:
-            data = self._path.read_bytes()
+            data = plainfile.read(self._path, _MOST_BYTES)
         except FileNotFoundError:
             return []
         except OSError as fault:
@@ -157,9 +161,12 @@ class AnchorFile:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             if new:
                 sync_folder(self._path.parent)
-        self._end = os.fstat(self._file).st_size
+        found = os.fstat(self._file)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("not a plain file")
+        self._end = found.st_size
         if self._end and os.pread(self._file, 1, self._end - 1) != b"\n":
-            self._end = self._path.read_bytes().rfind(b"\n") + 1
+            self._end = plainfile.read(self._path, _MOST_BYTES).rfind(b"\n") + 1
             os.ftruncate(self._file, self._end)
         return self._file
 

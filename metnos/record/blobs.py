@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from metnos import plainfile
 from metnos.drafts import drafted_beside
 from metnos.record.chain import digest
 from metnos.record.faults import RecordFault
@@ -17,6 +18,7 @@ from metnos.record.keys import sync_folder
 
 _KIND = "sha256:"
 _HEX_DIGITS = 64
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 class BlobFolder:
@@ -62,7 +64,7 @@ class BlobFolder:
     def read(self, blob: str) -> bytes | None:
         """The bytes, or None if there are none; altered bytes are returned as they are (`intact` tells)."""
         try:
-            return self.path(blob).read_bytes()
+            return plainfile.read(self.path(blob), _MOST_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             return None
 

@@ -11,6 +11,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metnos import plainfile
 from metnos.drafts import drafted_beside
 from metnos.record.faults import RecordFault
 
@@ -21,6 +22,7 @@ KEY_FILE = "log.ed25519"
 """Below `METNOS_HOME/keys`: 32 bytes, hexadecimal, mode 0600."""
 _KIND = "ed25519:"
 _SEED_BYTES = 32
+_MOST_BYTES = 4096
 
 
 class LogKey:
@@ -48,7 +50,7 @@ def open_key(folder: Path) -> LogKey:
     path = folder / KEY_FILE
     try:
         try:
-            text = path.read_text(encoding="ascii")
+            text = _read(path)
         except FileNotFoundError:
             text = _make(path)
         private = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text.strip()))
@@ -68,9 +70,13 @@ def _make(path: Path) -> str:
         try:
             os.link(draft, path)
         except FileExistsError:
-            return path.read_text(encoding="ascii")
+            return _read(path)
     sync_folder(path.parent)
     return text
+
+
+def _read(path: Path) -> str:
+    return plainfile.read(path, _MOST_BYTES).decode("ascii")
 
 
 def sync_folder(folder: Path) -> None:
