@@ -21,6 +21,7 @@ from metnos.plan.references import Reference
 from metnos.plan.schema import plan_schema
 from metnos.plan.spelling import parse_string
 from metnos.plan.terminals import TERMINALS
+from metnos.policy.table import TABLE
 from metnos.turn.table import PHASES
 from tests.support.pages import Block, blocks, fits, play
 
@@ -87,6 +88,27 @@ def test_the_page_of_the_language_names_every_field_and_terminal() -> None:
 def test_the_page_of_the_machine_names_every_phase() -> None:
     text = (DOCS / "turn-machine.md").read_text(encoding="utf-8")
     assert tuple(re.findall(r"^\| `([a-z_]+)` \| [a-z]", text, re.MULTILINE)[: len(PHASES)]) == PHASES
+
+
+def test_the_tests_that_hold_each_promise_are_there() -> None:
+    text = (DOCS / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", text)
+    assert len(named) > 25
+    for file, name in named:
+        assert re.search(rf"^(?:async )?def {name}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), name
+    rows = re.findall(r"^\| (\d+) \|", text, re.MULTILINE)
+    assert rows == [str(number) for number in range(1, 21)]
+
+
+def test_the_table_of_policy_is_the_one_in_force() -> None:
+    text = (DOCS / "security.md").read_text(encoding="utf-8")
+    words = {"allow": "allowed", "ask": "asked", "ask-unless-yes": "asked; `--yes` allows", "deny": "denied"}
+    for effect, row in TABLE.items():
+        found = re.search(rf"^\| [^|]*`{effect}`[^|]*\|(.*)\|$", text, re.MULTILINE)
+        assert found is not None, effect
+        assert [cell.strip() for cell in found[1].split("|")] == [
+            words[row[of]] for of in ("catalog", "host", "foreign")
+        ]
 
 
 @pytest.mark.parametrize("what", ["plan", "manifest"])
