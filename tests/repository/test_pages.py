@@ -100,6 +100,13 @@ def test_the_tests_that_hold_each_promise_are_there() -> None:
     assert rows == [str(number) for number in range(1, 21)]
 
 
+def test_the_executors_that_open_secrets_are_named() -> None:
+    contracts = [read_manifest(path.read_bytes()) for path in sorted((ROOT / "manifests").glob("*.toml"))]
+    opening = {each.name: each.opens_secrets for each in contracts if isinstance(each, Contract) and each.opens_secrets}
+    assert opening == {"write_files": ("content",)}
+    assert "Of the shipped executors that is `write_files`, in `content`" in (DOCS / "security.md").read_text("utf-8")
+
+
 def test_the_table_of_policy_is_the_one_in_force() -> None:
     text = (DOCS / "security.md").read_text(encoding="utf-8")
     words = {"allow": "allowed", "ask": "asked", "ask-unless-yes": "asked; `--yes` allows", "deny": "denied"}
