@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from threading import Lock
 from typing import Final
 
 from metnos.record.chain import as_records
@@ -28,12 +29,12 @@ CLOSED_TURNS: Final = 1_000
 class _Turn:
     """One turn: its recorder, and who may write."""
 
-    __slots__ = ("claimed", "fence", "head", "recorder", "status")
+    __slots__ = ("claimed", "end", "fence", "recorder")
 
     def __init__(self, turn: str) -> None:
         self.recorder = Recorder(turn)
-        self.status: Status = "open"
-        self.head: Head | None = None
+        self.end: tuple[Status, Head | None] = ("open", None)
+        """One value, since other threads read it meanwhile."""
         self.fence = 1
         self.claimed = True
 
@@ -73,7 +74,7 @@ class MemoryWriter:
         kept = self._writable()
         recorder = kept.recorder
         head = Head(turn=self.turn, seq=recorder.seq, hash=recorder.hash, status=status)
-        kept.head, kept.status = head, status
+        kept.end = (status, head)
         self.release()
         if status == "closed":
             self._journal.forget_beyond(self.turn)
@@ -83,6 +84,8 @@ class MemoryWriter:
         """Give up the claim."""
         if self._kept is not None:
             self._kept.claimed = False
+            if not self._kept.recorder.seq:
+                self._journal.forget(self.turn)
             self._kept = None
 
 
@@ -97,31 +100,42 @@ class MemoryJournal:
         self._turns: dict[str, _Turn] = {}
         self._most = closed_turns
         self._closed: deque[str] = deque()
+        self._lock = Lock()
+        """Of two threads that claim one turn, one gets it."""
 
     def begin(self, opened: TurnOpened) -> MemoryWriter:
         """A writer for a new turn."""
         check_turn_id(opened.turn)
-        if opened.turn in self._turns:
-            raise RecordFault("turn-exists", f"there is a turn {opened.turn} already", turn=opened.turn)
-        kept = self._turns[opened.turn] = _Turn(opened.turn)
+        with self._lock:
+            if opened.turn in self._turns:
+                raise RecordFault("turn-exists", f"there is a turn {opened.turn} already", turn=opened.turn)
+            kept = self._turns[opened.turn] = _Turn(opened.turn)
         return MemoryWriter(self, kept)
 
     def resume(self, turn: str) -> tuple[MemoryWriter, TurnLog]:
         """Claim a suspended or interrupted turn."""
-        kept = self._find(turn)
-        if kept.claimed:
-            raise RecordFault("turn-busy", f"turn {turn} is being worked on", turn=turn)
-        if kept.status == "closed":
-            raise RecordFault("turn-closed", f"turn {turn} is closed", turn=turn)
-        log = self.load(turn)
-        kept.claimed, kept.status, kept.fence = True, "open", kept.fence + 1
+        with self._lock:
+            kept = self._find(turn)
+            if kept.claimed:
+                raise RecordFault("turn-busy", f"turn {turn} is being worked on", turn=turn)
+            if kept.end[0] == "closed":
+                raise RecordFault("turn-closed", f"turn {turn} is closed", turn=turn)
+            log = self._log(kept)
+            kept.claimed = True
+            kept.end = ("open", kept.end[1])
+            kept.fence += 1
         return MemoryWriter(self, kept), log
 
     def forget_beyond(self, closed: str) -> None:
         """`closed` has ended: forget the oldest of the closed turns if there are too many."""
-        self._closed.append(closed)
-        if len(self._closed) > self._most:
-            self._turns.pop(self._closed.popleft(), None)
+        with self._lock:
+            self._closed.append(closed)
+            if len(self._closed) > self._most:
+                self._turns.pop(self._closed.popleft(), None)
+
+    def forget(self, turn: str) -> None:
+        """Nothing was ever appended to it."""
+        self._turns.pop(turn, None)
 
     def load(self, turn: str) -> TurnLog:
         """The log as it is."""
@@ -129,25 +143,34 @@ class MemoryJournal:
 
     @staticmethod
     def _log(kept: _Turn) -> TurnLog:
+        while True:
+            end = status, head = kept.end
+            records = as_records(tuple(kept.recorder.rows))
+            if kept.end is end:  # else another thread has ended or resumed the turn meanwhile
+                break
         return TurnLog(
             turn=kept.recorder.turn,
-            status=kept.status,
+            status=status,
             fence=kept.fence,
-            seq=kept.recorder.seq,
-            head=kept.head,
+            seq=len(records),
+            head=head,
             signed=False,
-            records=as_records(kept.recorder.rows),
+            records=records,
             blobs=dict(kept.recorder.blobs),
         )
 
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
         """The latest turns, newest first."""
-        logs = [self._log(kept) for kept in list(self._turns.values())[-limit:] if limit > 0]
+        kept_turns = [kept for kept in list(self._turns.values()) if kept.recorder.seq]
+        logs = [self._log(kept) for kept in kept_turns[-limit:] if limit > 0]
         return tuple(summary_of(log) for log in reversed(logs))
 
     def verify(self, turn: str) -> Verified:
-        """Chain and head."""
-        return verify_log(self.load(turn))
+        """Chain and head. Never raises on a bad log."""
+        try:
+            return verify_log(self.load(turn))
+        except RecordFault as fault:
+            return Verified(ok=False, code=fault.code, seq=fault.seq, detail=fault.message)
 
     def close(self) -> None:
         """Forget everything."""
@@ -156,6 +179,6 @@ class MemoryJournal:
 
     def _find(self, turn: str) -> _Turn:
         kept = self._turns.get(turn)
-        if kept is None:
+        if kept is None or not kept.recorder.seq:  # begun, and nothing appended: as if it were not there
             raise RecordFault("turn-missing", f"there is no turn {turn}", turn=turn)
         return kept

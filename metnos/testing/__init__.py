@@ -11,23 +11,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metnos.testing.clock import FakeClock
+    from metnos.testing.journals import DurableJournalSuite, JournalSuite
     from metnos.testing.proposer import Asked, ScriptedProposer
     from metnos.testing.standins import Call, StandIns
+    from metnos.testing.suite import StoreBroken, check_store
 
 __all__ = [
     "Asked",
     "Call",
+    "DurableJournalSuite",
     "FakeClock",
+    "JournalSuite",
     "ScriptedProposer",
     "StandIns",
+    "StoreBroken",
+    "check_store",
 ]
 
 _HOMES = {
     "Asked": "metnos.testing.proposer",
     "Call": "metnos.testing.standins",
+    "DurableJournalSuite": "metnos.testing.journals",
     "FakeClock": "metnos.testing.clock",
+    "JournalSuite": "metnos.testing.journals",
     "ScriptedProposer": "metnos.testing.proposer",
     "StandIns": "metnos.testing.standins",
+    "StoreBroken": "metnos.testing.suite",
+    "check_store": "metnos.testing.suite",
 }
 
 

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 PROMISED = [
     "Asked",
     "Call",
+    "DurableJournalSuite",
     "FakeClock",
+    "JournalSuite",
     "ScriptedProposer",
     "StandIns",
+    "StoreBroken",
+    "check_store",
 ]
 NOT_NEEDED = ("pytest", "_pytest", "hypothesis")
 
