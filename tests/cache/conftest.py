@@ -26,7 +26,12 @@ def library(payloads: dict[str, bytes]) -> TemplateLibrary:
 
 
 @pytest.fixture(scope="session")
-def validator() -> Validator:
+def catalog() -> Catalog:
     contracts = [read_manifest(path.read_bytes()) for path in sorted((ROOT / "manifests").glob("*.toml"))]
     assert all(isinstance(contract, Contract) for contract in contracts)
-    return Validator(Catalog().with_contracts(contracts))
+    return Catalog().with_contracts(contracts)
+
+
+@pytest.fixture(scope="session")
+def validator(catalog: Catalog) -> Validator:
+    return Validator(catalog)
