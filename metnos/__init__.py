@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
+    from metnos.propose.candidates import Candidates
+    from metnos.propose.model import PlanRequest, Proposal
     from metnos.sdk import Context, Effect, Failure, Result
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Candidates",
     "Consumes",
     "Context",
     "Diagnostic",
@@ -34,8 +37,10 @@ __all__ = [
     "Failure",
     "Limits",
     "NeedsInputs",
+    "PlanRequest",
     "Planned",
     "Produces",
+    "Proposal",
     "Refused",
     "Resource",
     "Result",
@@ -45,6 +50,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "Candidates": "metnos.propose.candidates",
     "Consumes": "metnos.contracts.model",
     "Context": "metnos.sdk",
     "Diagnostic": "metnos.plan.diagnostics",
@@ -54,8 +60,10 @@ _ROOMS = {
     "Failure": "metnos.sdk",
     "Limits": "metnos.contracts.model",
     "NeedsInputs": "metnos.drivers.results",
+    "PlanRequest": "metnos.propose.model",
     "Planned": "metnos.drivers.results",
     "Produces": "metnos.contracts.model",
+    "Proposal": "metnos.propose.model",
     "Refused": "metnos.drivers.results",
     "Resource": "metnos.contracts.model",
     "Result": "metnos.sdk",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from metnos import Engine, executor
+from metnos import Candidates, Engine, PlanRequest, Proposal, executor
 
 ORDERS: dict[str, list[Order]] = {"Ada": [{"id": 17, "days_late": 9}], "Bob": [{"id": 21, "days_late": 2}]}
 
@@ -35,17 +34,17 @@ async def write_letter(customer: str, orders: list[Order]) -> Letter:
     return {"text": f"Dear {customer}, we are sorry: order {late} is late."}
 
 
-def complete(prompt: str) -> str:
-    """Your model's client belongs here. This stand-in answers as a model would, with the text of a plan."""
+def complete(system: str, prompt: str) -> str:
+    """Your model's client belongs here. This stand-in answers as a model would: a plan in a fenced block."""
+    assert "list_orders(customer: string)" in system
     name = prompt.rpartition(" ")[2]
-    read = {"tool": "list_orders", "args": {"customer": name}}
-    write = {"tool": "write_letter", "args": {"customer": name, "orders": "${step1.entries}"}}
-    return json.dumps({"steps": [read, write, {"tool": "final_answer", "args": {"text": "${step2.text}"}}]})
+    write = f'2 write_letter customer="{name}" orders=${{step1.entries}}'
+    return f'```\n1 list_orders customer="{name}"\n{write}\nend text=${{step2.text}}\n```'
 
 
-async def propose(command: Any, candidates: tuple[Any, ...]) -> dict[str, Any]:
-    tools = "\n".join(f"{tool.name} {json.dumps(tool.args)}: {tool.descriptions['en']}" for tool in candidates)
-    return json.loads(await asyncio.to_thread(complete, f"{tools}\nWrite a plan in JSON for: {command.request}"))
+async def propose(request: PlanRequest, candidates: Candidates) -> Proposal:
+    reply = await asyncio.to_thread(complete, candidates.as_prompt(), request.as_prompt())
+    return Proposal(reply, model="stand-in", tokens_out=len(reply.split()))
 
 
 async def main() -> None:

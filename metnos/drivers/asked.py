@@ -7,7 +7,7 @@ Law: the callable is the host's code, so whatever it raises or returns amiss is 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from metnos.execute.strict import NotJSON, settle
 from metnos.plan.jsondata import JSONFault, canonical, copied, loads_strict
@@ -60,6 +60,7 @@ def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
     turn.suspended = False
     if isinstance(item, i.PlanProposed):
         turn.count(item.usage)
+        turn.model = item.proposer or turn.model
     turn.feed(item)
 
 
@@ -90,10 +91,17 @@ def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | 
 
 
 def _proposal(value: Any, at: int, candidates: tuple[str, ...]) -> i.AnyInput:
-    if not isinstance(value, dict):
-        raise TypeError(f"the proposer returned {type(value).__name__}, not an object with `steps`")
+    from metnos.propose.reply import read_reply
+
+    reply = read_reply(value)
     return i.PlanProposed(
-        at=at, plan=as_json(cast("object", value)), candidates=candidates, usage={"planning_calls": 1}
+        at=at,
+        plan={} if reply.diagnostics else as_json(reply.plan),
+        candidates=candidates,
+        usage=reply.usage,
+        proposer=reply.model,
+        unreadable=reply.diagnostics,
+        written=reply.written,
     )
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from metnos.drivers.asked import as_json
 from metnos.execute.strict import NotJSON
-from metnos.plan.jsondata import JSONFault, loads_strict
+from metnos.plan.jsondata import JSONFault
+from metnos.plan.reading import as_object, read_text
 from metnos.turn.inputs import VirtualInput
 from metnos.values.sealed import has_handle
 
@@ -25,41 +26,14 @@ Body = dict[str, Any]
 
 def plan_body(plan: JSON | bytes) -> tuple[Body | None, tuple[Diagnostic, ...]]:
     """A plan as an object; bytes and text may be JSON or line notation. Only what is no object at all is refused."""
+    if isinstance(plan, bytes | str):
+        return read_text(plan)
     from metnos.plan.diagnostics import Diagnostic
 
     try:
-        if not isinstance(plan, bytes | str):
-            data = as_json(plan)
-        elif not _looks_like_json(plan):
-            return _from_lines(plan)
-        else:
-            data: Any = loads_strict(plan)
+        return as_object(as_json(plan))
     except (JSONFault, NotJSON) as fault:
         return None, (Diagnostic(code=fault.code, where=fault.where, found=fault.message),)
-    if not isinstance(data, dict):
-        found = type(data).__name__
-        return None, (Diagnostic(code="wrong-type", where="", found=found, expected="an object with `steps`"),)
-    return cast("Body", data), ()
-
-
-def _looks_like_json(plan: bytes | str) -> bool:
-    text = plan if isinstance(plan, str) else plan.decode("utf-8", "replace")
-    return text.lstrip("\ufeff \t\r\n").startswith(("{", "[", '"'))
-
-
-def _from_lines(plan: bytes | str) -> tuple[Body | None, tuple[Diagnostic, ...]]:
-    from metnos.plan.diagnostics import Diagnostic
-    from metnos.plan.notation import parse_lines
-    from metnos.plan.parse import to_json
-
-    try:
-        text = plan if isinstance(plan, str) else plan.decode("utf-8")
-    except UnicodeDecodeError as fault:
-        return None, (Diagnostic(code="not-utf8", where="", found=f"byte {fault.start}"),)
-    parsed = parse_lines(text)
-    if parsed.plan is None or parsed.diagnostics:
-        return None, parsed.diagnostics
-    return to_json(parsed.plan), ()
 
 
 def virtual_inputs(inputs: Mapping[str, JSON] | None) -> dict[str, VirtualInput]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from metnos.contracts.load import Plans
     from metnos.drivers.imports import Imports
     from metnos.execute.runner import Runners
+    from metnos.propose.candidates import Candidates
     from metnos.record.store import Journal
     from metnos.settings import Settings
     from metnos.turn.rules import Rules
@@ -96,6 +97,13 @@ class Parts:
         """Every admitted contract, and what was refused and why."""
         known = assembly.open_catalog(self.settings, self._executors, self._contracts, shipped=self._shipped)
         return known if self.imports is None else self.imports.join(known)
+
+    @Once
+    def candidates(self) -> Candidates:
+        """What a proposer may choose from: the whole catalog, by name."""
+        from metnos.propose.candidates import Candidates
+
+        return Candidates(one for _, one in sorted(self.catalog.contracts().items()))
 
     @Once
     def imports(self) -> Imports | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from metnos.contracts.catalog import Catalog
     from metnos.drivers.state import TurnUnderWay
+    from metnos.propose.model import PlanRequest
     from metnos.turn import commands as c
 
 NO_MODEL = Failure(
@@ -71,7 +72,28 @@ def propose(turn: TurnUnderWay, command: c.Propose) -> None:
     if proposer is None:
         turn.command_failed(command, NO_MODEL)
         return
-    ask_host(turn, command, lambda: proposer(command, tuple(turn.catalog.contracts().values())))
+    asked = request_of(turn, command)
+    ask_host(turn, command, lambda: proposer(asked, turn.ports.candidates()))
+
+
+def request_of(turn: TurnUnderWay, command: c.Propose) -> PlanRequest:
+    """What a proposer is asked: the command, and what a plan may refer to beside its own steps."""
+    from metnos.propose.model import PlanRequest
+    from metnos.turn.planning import earlier_steps
+
+    state = turn.machine.state
+    return PlanRequest(
+        text=command.request,
+        language=command.language,
+        purpose=command.purpose,
+        diagnostics=command.diagnostics,
+        plan=copy.deepcopy(command.plan) or None,
+        written=command.written,
+        inputs={name: copy.deepcopy(given.schema) for name, given in state.inputs.items()},
+        earlier=copy.deepcopy(earlier_steps(state)),
+        now=state.opened.now,
+        zone=state.opened.zone,
+    )
 
 
 def without_model(turn: TurnUnderWay, command: c.AnyCommand) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 if TYPE_CHECKING:
-    from metnos.contracts.model import Contract
+    from metnos.propose.candidates import Candidates
+    from metnos.propose.model import PlanRequest, Proposal
     from metnos.turn.commands import AskApproval, OpenDialog, Propose
 
 Clock: TypeAlias = "Callable[[], int]"
@@ -20,8 +21,10 @@ Approve: TypeAlias = "Callable[[AskApproval], bool | Awaitable[bool | None] | No
 """`True`: allowed, `False`: refused, None: nobody can say now (the turn suspends); anything else is a failure."""
 Answer: TypeAlias = "Callable[[OpenDialog], dict[str, Any] | Awaitable[dict[str, Any] | None] | None]"
 """Field → value (`answer` for a single question), or None: nobody can say now (the turn suspends)."""
-Proposer: TypeAlias = "Callable[[Propose, tuple[Contract, ...]], dict[str, Any] | Awaitable[dict[str, Any]]]"
-"""From a request and the candidates to a plan file. It may raise; the fault becomes a `CommandFailed`."""
+Proposed: TypeAlias = "dict[str, Any] | str | bytes | Proposal"
+"""A plan: an object with `steps`, JSON or line notation as text (also in one fenced block), or one with what it cost."""
+Proposer: TypeAlias = "Callable[[PlanRequest, Candidates], Proposed | Awaitable[Proposed]]"
+"""From a request and the candidates to a plan. It may raise; the fault becomes a `CommandFailed`."""
 Question: TypeAlias = "Propose | AskApproval | OpenDialog"
 """Commands that a callable of the host's answers."""
 Boundary: TypeAlias = "Callable[[str], None]"

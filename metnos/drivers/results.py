@@ -81,6 +81,8 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     usage: dict[str, int] = {}
+    model: str = ""
+    """That wrote the plan, as the proposer names it."""
     language: str = ""
     """Of the person: the one asked for, or that of the request."""
     log_head: str = ""

@@ -42,6 +42,8 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     look_up: Any
     compose: Any
+    candidates: Any
+    """`candidates()`: what a proposer may choose from."""
     proposer: Proposer | None = None
     approve: Approve | None = None
     answer: Answer | None = None
@@ -86,6 +88,8 @@ class TurnUnderWay:
         self.miss: Miss | None = None
         """Why no known plan served."""
         self.usage: dict[str, int] = {"planning_calls": 0}
+        self.model = ""
+        """That wrote the last plan, as its proposer names it."""
 
     def feed(self, item: i.AnyInput) -> None:
         """Report one input."""

@@ -174,6 +174,7 @@ def _live(parts: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened
         clock=parts.ports.clock,
         look_up=look_up,
         compose=compose,
+        candidates=lambda: parts.candidates,
         proposer=parts.ports.proposer,
         approve=approve or parts.ports.approve,
         answer=parts.ports.answer,

@@ -156,7 +156,8 @@ def result_of(live: LiveTurn) -> TurnResult:
         entry=plan.entry if plan is not None else "",
         plan=plan.body if plan is not None else None,
         diagnostics=state.rejected if plan is None else (),
-        usage=live.usage,
+        usage=dict(live.usage),
+        model=live.model,
         language=language_of(state),
         log_head=live.head.hash if live.head is not None else "",
     )

@@ -51,6 +51,7 @@ CODES: dict[str, Code] = {
     # --- plan/notation.py: line notation ---
     "line-syntax": Code("model", "A line of the plan cannot be read", "One step a line: `1 tool name=value`; close with `end`."),
     "line-number": Code("model", "A line has the wrong step number", "Number the steps 1, 2, 3 … in order."),
+    "several-blocks": Code("model", "The reply holds more than one block", "Give one block, with the whole plan in it."),
     "outside-notation": Code("caller", "The plan cannot be shown in line notation", "Print it as JSON."),
     # --- values/resolve.py: resolution ---
     "value-missing": Code("tool", "The data lack a field that is referred to", "Name a field that is there, or give a fallback: `?? literal`."),

@@ -31,6 +31,8 @@ class Propose(Command, frozen=True, tag="propose", omit_defaults=False):
     diagnostics: tuple[Diagnostic, ...] = ()
     plan: dict[str, Any] | None = None
     """The plan to repair."""
+    written: str = ""
+    """What was written instead of a plan, where it could not be read."""
 
 
 class ResolveFiller(Command, frozen=True, tag="resolve_filler"):

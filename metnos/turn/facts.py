@@ -52,7 +52,7 @@ class PlanRewritten(Fact, frozen=True, tag="plan_rewritten"):
 class PlanRejected(Fact, frozen=True, tag="plan_rejected"):
     plan: int
     by: str
-    """`validator` or a guard's name."""
+    """`reader` (the reply was no plan at all), `validator` or a guard's name."""
     diagnostics: tuple[Diagnostic, ...]
 
 

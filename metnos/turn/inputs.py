@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from metnos.plan.diagnostics import Diagnostic
 from metnos.sdk import Effect, Failure
 
 
@@ -79,9 +80,14 @@ class PlanMissed(Input, frozen=True, tag="plan_missed"):
 
 class PlanProposed(Input, frozen=True, tag="plan_proposed"):
     plan: dict[str, Any]
+    """Empty where `unreadable` says why the reply was no plan at all."""
     candidates: tuple[str, ...] = ()
     usage: dict[str, int] = {}
     proposer: str = ""
+    """The model, as the proposer names it."""
+    unreadable: tuple[Diagnostic, ...] = ()
+    written: str = ""
+    """A reply that could not be read, cut where it is long."""
 
 
 class FillerResolved(Input, frozen=True, tag="filler_resolved"):

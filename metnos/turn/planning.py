@@ -6,7 +6,7 @@ Law:
 2. Validator, then guards (rewriters are already in what they hand back), then policy's forecast. A forecast that
    allows is no decision and leaves no fact; a certain denial ends the turn before step 1.
 3. A found plan that is rejected is a miss. A proposed one is repaired once in a turn; a guard's `Repropose` counts
-   as that repair, its `Refuse` cannot be repaired. A given one is not repaired: its author reads the diagnostics.
+   as that repair, its `Refuse` cannot be repaired. A reply that is no plan at all is a rejected plan, too (`reader`). A given one is not repaired: its author reads the diagnostics.
 4. `tool_hallucination`: the repair names a tool that does not exist, as the first proposal did.
 5. Where nobody can propose, a turn without a rejected plan was `not_understood`; otherwise the rejection is the
    answer, because it is what the person can act on.
@@ -74,14 +74,18 @@ def plan_missed(turn: TurnState, _item: PlanMissed) -> None:
 def plan_proposed(turn: TurnState, item: PlanProposed) -> None:
     """A model has written a plan."""
     turn.open.pop("propose", None)
-    consider(turn, turn.purpose, item.plan, "model")
+    if item.unreadable:
+        turn.candidates += 1
+        _reject(turn, turn.purpose, {}, "reader", item.unreadable, written=item.written)
+    else:
+        consider(turn, turn.purpose, item.plan, "model")
     advance(turn)
 
 
 # --- candidates --------------------------------------------------------------------------------------------------
 
 
-def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = None) -> None:
+def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = None, written: str = "") -> None:
     """Ask for a plan, if the budget has one left."""
     if turn.proposals >= turn.opened.budget.plans:
         turn.mark("budget_hit", "plan-budget")
@@ -99,6 +103,7 @@ def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = Non
             purpose=purpose,
             diagnostics=turn.rejected if purpose == "repair" else (),
             plan=plan,
+            written=written,
         ),
     )
 
@@ -119,7 +124,7 @@ def consider(
         home=turn.opened.home,
         request=turn.request,
         inputs={name: dict(given.schema) for name, given in turn.inputs.items()},
-        earlier_steps=_earlier_steps(turn),
+        earlier_steps=earlier_steps(turn),
     )
     checked = turn.rules.validate(plan, context)
     if not checked.ok:
@@ -150,7 +155,7 @@ _SOURCES: dict[str, PlanSource] = {
 """Who wrote a plan, as the turn is told it → as the checks name it; anybody else is no better than a model."""
 
 
-def _earlier_steps(turn: TurnState) -> dict[str, dict[str, object]]:
+def earlier_steps(turn: TurnState) -> dict[str, dict[str, object]]:
     """Result schemas of done steps, for a plan that continues the turn."""
     found: dict[str, dict[str, object]] = {}
     for plan in turn.plans:
@@ -186,6 +191,7 @@ def _reject(
     diagnostics: tuple[Diagnostic, ...],
     *,
     final: bool = False,
+    written: str = "",
 ) -> None:
     turn.facts.append(PlanRejected(plan=turn.candidates, by=by, diagnostics=diagnostics))
     before, turn.rejected = turn.rejected, diagnostics
@@ -196,7 +202,7 @@ def _reject(
         _refuse(turn, "tool_hallucination" if twice else "plan_rejected")
     else:
         turn.repaired = True
-        propose(turn, "repair", plan)
+        propose(turn, "repair", plan, written)
 
 
 def _names_no_tool(diagnostics: tuple[Diagnostic, ...]) -> bool:

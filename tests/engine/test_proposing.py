@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from metnos import Engine
-from metnos.contracts.model import Contract
+from metnos import Candidates, Engine, PlanRequest, Proposal
 from metnos.drivers.turns import NoSuchAnswer
-from metnos.turn.commands import OpenDialog, Propose
+from metnos.turn.commands import OpenDialog
 from tests.support.hosted import plan, step
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class Scripted:
     def __init__(self, *answers: Any, later: bool = False) -> None:
         self.answers = list(answers)
         self.asked: list[Any] = []
-        self.candidates: tuple[Contract, ...] = ()
+        self.candidates = Candidates()
         self.later = later
 
-    def __call__(self, command: Any, candidates: tuple[Contract, ...] = ()) -> Any:
+    def __call__(self, command: Any, candidates: Candidates = Candidates()) -> Any:  # noqa: B008 - frozen
         self.candidates = candidates
         return self.soon(command) if self.later else self.now(command)
 
@@ -77,9 +77,11 @@ def test_where_no_known_plan_serves_the_proposer_is_asked(opens: Opens, later: b
     assert (result.outcome, result.data, result.source) == ("success", 2, "model")
     assert result.usage == {"planning_calls": 1}
     (command,) = proposer.asked
-    assert isinstance(command, Propose)
-    assert (command.request, command.language, command.purpose) == (SAYING, "en", "first")
-    assert {"add_one", "find_files"} <= {contract.name for contract in proposer.candidates}
+    assert isinstance(command, PlanRequest)
+    assert (command.text, command.language, command.purpose) == (SAYING, "en", "first")
+    assert (command.diagnostics, command.feedback, command.plan) == ((), "", None)
+    assert {"add_one", "find_files"} <= set(proposer.candidates.names)
+    assert list(proposer.candidates.names) == sorted(engine.catalog.names())
     assert engine.replay(result.turn).status == "identical"
     assert engine.verify(result.turn).ok
     assert run(engine, later, "how many files are here").usage == {"planning_calls": 0}
@@ -116,9 +118,11 @@ RUBBISH: list[tuple[Any, str, str]] = [
     (ConnectionError("no route"), "not_understood", "no route"),
     (TimeoutError(), "not_understood", "TimeoutError"),
     (None, "error", "NoneType"),
-    ("1 add_one n=1", "error", "str"),
-    (b"{}", "error", "bytes"),
+    (bytearray(b"{}"), "error", "bytearray"),
+    (17, "error", "int"),
     ([GOOD], "error", "list"),
+    (Proposal(None), "error", "NoneType"),
+    (Proposal(Proposal(GOOD)), "error", "Proposal"),
     ({1: 2}, "error", "key"),
     ({"steps": [object()]}, "error", "object"),
     ({"steps": float("nan")}, "error", "nan"),
@@ -143,6 +147,116 @@ def test_an_object_that_is_no_plan_is_rejected_and_repaired(opens: Opens, later:
     proposer = Scripted(given, GOOD, later=later)
     assert run(opens(memory=True, proposer=proposer), later).outcome == "success"
     assert proposer.asked[1].diagnostics
+
+
+LINES = "1 add_one n=1\nend data=${step1.n}\n"
+WRITTEN: dict[str, Any] = {
+    "lines": LINES,
+    "bytes": LINES.encode(),
+    "fenced": f"Here is the plan:\n\n```\n{LINES}```\nIt adds one.",
+    "fenced-json": f"```json\n{json.dumps(GOOD)}\n```",
+    "cut-fence": f"~~~~metnos\n{LINES}",
+    "json": json.dumps(GOOD),
+    "json-bytes": json.dumps(GOOD).encode(),
+    "costed": Proposal(LINES),
+}
+
+
+@pytest.mark.parametrize("given", WRITTEN.values(), ids=WRITTEN.keys())
+def test_a_plan_may_be_text(opens: Opens, later: bool, given: Any) -> None:
+    engine = opens(memory=True, proposer=Scripted(given, later=later))
+    result = run(engine, later)
+    assert (result.outcome, result.data, result.plan) == ("success", 2, GOOD)
+    assert engine.replay(result.turn).status == "identical"
+
+
+UNREADABLE: dict[str, tuple[Any, str]] = {
+    "prose": ("I am sorry, I cannot.", "line-syntax"),
+    "empty": ("", "terminal-missing"),
+    "cut": ('{"steps": [', "json-syntax"),
+    "list": ("[1]", "wrong-type"),
+    "twice": ('{"steps": [], "steps": []}', "duplicate-key"),
+    "two blocks": (f"```\n{LINES}```\nor\n```\n{LINES}```", "several-blocks"),
+    "no utf-8": (b"\xff\xfe", "not-utf8"),
+    "surrogate": ('end text="\ud800"', "lone-surrogate"),
+    "large": ("x" * 300_000, "too-large"),
+    "deep": ("[" * 100_000, "too-deep"),
+}
+
+
+@pytest.mark.parametrize(("given", "code"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_text_that_is_no_plan_is_sent_back_once_with_what_was_written(
+    opens: Opens, later: bool, given: Any, code: str
+) -> None:
+    proposer = Scripted(Proposal(given, tokens_out=3), Proposal(GOOD, tokens_out=4), later=later)
+    engine = opens(memory=True, proposer=proposer)
+    result = run(engine, later)
+    assert result.outcome == "success"
+    assert (result.usage["planning_calls"], result.usage["tokens_out"]) == (2, 7)
+    asked = proposer.asked[1]
+    assert (asked.purpose, asked.plan, asked.diagnostics[0].code) == ("repair", None, code)
+    assert code in asked.feedback
+    assert isinstance(given, bytes) or asked.written == given[:16_384].replace("\ud800", "?")
+    assert asked.feedback in asked.as_prompt()
+    assert engine.replay(result.turn).status == "identical"
+    again = Scripted(given, given, later=later)
+    result = run(opens(memory=True, proposer=again), later)
+    assert (result.outcome, result.code, len(again.asked)) == ("plan_rejected", code, 2)
+    assert result.diagnostics[0].code == code
+
+
+def test_what_it_cost_is_counted_and_recorded(opens: Opens, later: bool) -> None:
+    proposer = Scripted(
+        Proposal({}, model="small", tokens_in=10, tokens_out=2),
+        Proposal(GOOD, model="large", tokens_in=20, tokens_out=5, calls=2),
+        later=later,
+    )
+    engine = opens(proposer=proposer)
+    result = run(engine, later)
+    assert result.usage == {"planning_calls": 3, "tokens_in": 30, "tokens_out": 7}
+    assert result.model == "large"
+    assert engine.read_turn(result.turn).usage == result.usage
+    logged = [record.body for record in engine.parts.journal.load(result.turn).records]
+    assert [name for name in (b"small", b"large") if any(name in body for body in logged)] == [b"small", b"large"]
+
+
+def test_a_repair_sees_its_plan_and_what_may_be_referred_to(opens: Opens, later: bool) -> None:
+    wrong = plan(step("add_one", m="${INPUT:n}"))
+    proposer = Scripted(wrong, plan(step("add_one", n="${INPUT:n}"), data="${step1.n}"), later=later)
+    result = run(opens(memory=True, proposer=proposer), later, inputs={"n": 4})
+    assert (result.outcome, result.data) == ("success", 5)
+    first, second = proposer.asked
+    assert first.inputs == {"n": {"type": "integer"}}
+    assert second.plan == wrong
+    assert "/steps/0/args/m (unknown-argument)" in second.feedback
+    prompt = second.as_prompt()
+    assert prompt.startswith(f"Request: {SAYING}\n")
+    assert json.dumps(wrong, sort_keys=True) in prompt
+    assert "${INPUT:n}: integer" in prompt
+
+
+def test_a_continuation_sees_what_was_done_and_answered(opens: Opens, later: bool) -> None:
+    asks = {"steps": [step("add_one", n=1), *ASK["steps"]]}
+    proposer = Scripted(asks, plan(data="${INPUT:answer}"), later=later)
+    run(opens(memory=True, proposer=proposer, answer=lambda _dialog: {"answer": "a"}), later)
+    asked = proposer.asked[1]
+    assert asked.inputs == {"answer": {"enum": ["a", "b"]}}
+    assert "${plan1.step1}: {n: integer}" in asked.as_prompt()
+
+
+def test_what_a_proposer_does_to_what_it_was_given_changes_nothing(opens: Opens, later: bool) -> None:
+    def spoil(asked: PlanRequest, candidates: Candidates) -> Any:
+        asked.inputs.clear()
+        candidates.as_openai_tools()[0]["function"]["parameters"].clear()
+        if asked.plan is None:
+            return plan(step("add_one", m=1))
+        asked.plan.clear()
+        return plan(step("add_one", n="${INPUT:n}"), data="${step1.n}")
+
+    engine = opens(memory=True, proposer=spoil)
+    result = run(engine, later, inputs={"n": 4})
+    assert (result.outcome, result.data) == ("success", 5)
+    assert engine.replay(result.turn).status == "identical"
 
 
 def test_a_repair_that_raises_leaves_the_rejection_as_the_answer(opens: Opens, later: bool) -> None:

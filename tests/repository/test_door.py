@@ -12,6 +12,7 @@ import pytest
 import metnos
 
 PROMISED = [
+    "Candidates",
     "Consumes",
     "Context",
     "Diagnostic",
@@ -21,8 +22,10 @@ PROMISED = [
     "Failure",
     "Limits",
     "NeedsInputs",
+    "PlanRequest",
     "Planned",
     "Produces",
+    "Proposal",
     "Refused",
     "Resource",
     "Result",

@@ -1,0 +1,112 @@
+"""What a proposer is asked, and what it may give beside a bare plan. Frozen values; the host's code reads and makes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, Literal
+
+import msgspec
+
+from metnos.plan.codes import CODES
+from metnos.plan.diagnostics import Diagnostic
+from metnos.propose.signatures import shortened
+
+Purpose = Literal["first", "repair", "recovery", "continuation"]
+MOST_TOKENS: Final = 2**53 - 1
+
+
+class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The first argument of a proposer.
+
+    `purpose` is `first`; `repair` after a plan that was rejected (`diagnostics` say why, once in a turn); or
+    `continuation` after an `ask`, whose answer is then among `inputs`.
+    """
+
+    text: str
+    """What the person said."""
+    language: str
+    """`en` or `it`: asked for, or the one that the text was understood in."""
+    purpose: Purpose = "first"
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Why the last plan was rejected; empty unless `purpose` is `repair`."""
+    plan: dict[str, Any] | None = None
+    """The plan that was rejected; None if the reply was no plan at all (then see `written`)."""
+    written: str = ""
+    """The rejected reply as it was written, where it was text that could not be read; cut at 16,384 characters."""
+    inputs: dict[str, dict[str, Any]] = {}
+    """`${INPUT:name}` → JSON Schema of its value."""
+    earlier: dict[str, dict[str, Any]] = {}
+    """`plan1.step2` → JSON Schema of the result: what this turn has done already."""
+    now: str = ""
+    """The turn's one time, ISO 8601 with offset."""
+    zone: str = "UTC"
+
+    @property
+    def feedback(self) -> str:
+        """What was wrong with the last plan, in words for a model: each fault with its place, what was found, what is
+        expected and how to mend it. Empty if nothing was.
+        """
+        return "\n".join(_told(one) for one in self.diagnostics)
+
+    def as_prompt(self) -> str:
+        """All of it as the last message to a model: the request, what is known, and on a repair what to mend."""
+        parts = [f"Request: {self.text}"]
+        if self.inputs:
+            parts.append(
+                "Given:" + "".join(f"\n${{INPUT:{name}}}: {shortened(one)}" for name, one in self.inputs.items())
+            )
+        if self.earlier:
+            parts.append(
+                "Done already:" + "".join(f"\n${{{name}}}: {shortened(one)}" for name, one in self.earlier.items())
+            )
+        if self.diagnostics:
+            before = self.written or (json.dumps(self.plan, ensure_ascii=False) if self.plan else "")
+            if before:
+                parts.append(f"Your last plan was:\n{before}")
+            parts.append(f"It was rejected:\n{self.feedback}\nWrite the whole plan again, with each fault mended.")
+        return "\n\n".join(parts)
+
+
+def _told(fault: Diagnostic) -> str:
+    code = CODES.get(fault.code)
+    said = [f"- at {fault.where or '/'} ({fault.code}): {code.title if code else fault.code}."]
+    if fault.found:
+        said.append(f"Found: {fault.found}.")
+    if fault.expected:
+        said.append(f"Expected: {fault.expected}.")
+    hint = fault.hint or (code.hint if code else "")
+    return " ".join([*said, hint] if hint else said)
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A plan and what it cost, where a proposer tells that too.
+
+        return Proposal(reply.text, model=reply.model, tokens_in=reply.usage.input, tokens_out=reply.usage.output)
+
+    Raises:
+        TypeError: A number is no integer, or `model` no text.
+        ValueError: A number is negative or beyond 2^53 - 1.
+    """
+
+    plan: Any
+    """Whatever a proposer may return bare: an object, or text."""
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    calls: int = 1
+    """Calls to models that it took."""
+
+    def __post_init__(self) -> None:
+        """Tell the host's code at once: later nobody could."""
+        if not isinstance(self.model, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"model is text, not {type(self.model).__name__}")
+        for name, number in self.usage.items():
+            if type(number) is not int:
+                raise TypeError(f"{name} is an integer, not {type(number).__name__}")
+            if not 0 <= number <= MOST_TOKENS:
+                raise ValueError(f"{name} is from 0 to 2^53 - 1, not {number}")
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """As `TurnResult.usage` counts."""
+        return {"planning_calls": self.calls, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
