@@ -33,7 +33,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         too-large too-deep not-utf8 json-syntax duplicate-key not-a-number integer-range lone-surrogate not-json
         wrong-type missing-field unknown-field bad-value bad-name reserved-name duplicate-id terminal-missing
         terminal-not-last terminal-twice too-many-steps too-many-items unknown-filler unused-filler
-        reference-not-allowed reference-syntax line-syntax line-number outside-notation value-missing index-range
+        reference-not-allowed reference-syntax line-syntax line-number several-blocks outside-notation value-missing index-range
         value-type not-scalar null-in-text step-absent unknown-runtime-key unknown-argument type-mismatch
         invalid-value literal-too-large reference-unknown-step reference-forward fallback-needed fallback-mismatch
         may-be-skipped text-not-scalar item-outside for-each-not-list for-each-nested turn-missing turn-exists
