@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -70,7 +69,7 @@ def check_command(desk: Desk, file: str, pairs: tuple[str, ...]) -> int:
 @click.option("--input", "pairs", multiple=True, metavar="NAME=VALUE", help="A value for ${INPUT:NAME}; JSON or text.")
 @click.option("--yes", is_flag=True, help="Allow what only creates; changing and deleting still ask.")
 def run_command(desk: Desk, file: str, pairs: tuple[str, ...], yes: bool) -> int:
-    """Run a plan file (JSON or line notation). `-` reads stdin."""
+    """Run a plan file (JSON or line notation). `-` reads stdin. Inputs that it lacks are asked for."""
     from metnos.cli.consent import TerminalConsent
 
     data = read_plan_file(file)
@@ -83,20 +82,5 @@ def run_command(desk: Desk, file: str, pairs: tuple[str, ...], yes: bool) -> int
         ) as engine,
         engine.interruptible(),
     ):
-        _require_inputs(engine.inputs_wanted(data), inputs, file)
         result = engine.run_sync(plan=data, inputs=inputs, assume_yes=yes)
         return finish(output, result)
-
-
-def _require_inputs(wanted: dict[str, str], given: dict[str, Any], file: str) -> None:
-    missing = {name: where for name, where in wanted.items() if name not in given}
-    if missing:
-        names = ", ".join(missing)
-        options = " ".join(f"--input {name}=VALUE" for name in missing)
-        raise Fault(
-            "input-missing",
-            f"the plan needs a value for {names}",
-            where=next(iter(missing.values())),
-            hint=f"metnos run {file} {options}",
-            status=exits.NEEDED,
-        )

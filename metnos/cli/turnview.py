@@ -76,7 +76,7 @@ def _tell_need(need: Need, turn: str, language: str | None) -> None:
         tell(message("hint.suspended", language, turn=turn, id=need.id))
         return
     asked = {name: str(field.get("label", "")) for name, field in need.form.items()} or {"answer": ""}
-    tell(need.question or "\n".join(f"{name}: {label}" for name, label in asked.items()))
+    tell(need.question or "\n".join(f"{name}: {label}" if label else name for name, label in asked.items()))
     if need.choices:
         tell(f"    {' | '.join(need.choices)}")
     options = " ".join(f"--answer {name}=…" for name in asked)

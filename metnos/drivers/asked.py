@@ -152,6 +152,8 @@ def fit(name: str, schema: dict[str, Any], answer: Any) -> Any:
     """
     from metnos.turn.arguments import check
 
+    if not schema and isinstance(answer, Typed):
+        return typed_value(answer)
     value = str(answer) if isinstance(answer, Typed) else as_json(answer)
     wrong = check(schema, value)
     if wrong is not None and isinstance(answer, Typed):

@@ -122,7 +122,8 @@ def _answer(turn: TurnState, outcome: Outcome) -> None:
         turn.code, turn.detail = fault.code, fault.where
         _compose(turn, "partial" if succeeded(turn) else "error")
         return
-    has_answer = text is not None or (checked.answer_text is None and checked.answer_data is not None)
+    has_data = checked.answer_data is not None or (turn.data is not None and not turn.plan.runs)
+    has_answer = text is not None or (checked.answer_text is None and has_data)
     if outcome == "error" or (has_answer and fault is None):
         close(turn, outcome)
     else:
@@ -139,7 +140,7 @@ def _speaks_of_failure(turn: TurnState, text: Expression) -> bool:
 
 def _resolve_answer(turn: TurnState, answer_text: Expression | None) -> Fault | None:
     scope = Scope(turn)
-    text, data = "", None
+    text, data = "", turn.data
     if answer_text is not None:
         found = resolve(answer_text, scope)
         if isinstance(found, Fault):

@@ -13,7 +13,7 @@ from metnos.turn.arguments import check
 from metnos.turn.commands import OpenDialog, StopStep
 from metnos.turn.consent import expired, given, refused
 from metnos.turn.inputs import VirtualInput
-from metnos.turn.planning import propose
+from metnos.turn.planning import answered
 from metnos.turn.schedule import halt
 from metnos.turn.table import refuse
 
@@ -70,7 +70,7 @@ def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
     _close_dialog(turn)
     for name, schema in schemas.items():
         turn.inputs[name] = VirtualInput(data=item.answers[name], schema=schema, source="user")
-    propose(turn, "continuation")
+    answered(turn, item.answers)
 
 
 def dialog_expired(turn: TurnState, item: i.DialogExpired) -> None:

@@ -8,7 +8,10 @@ Law:
 3. A found plan that is rejected is a miss. A proposed one is repaired once in a turn; a guard's `Repropose` counts
    as that repair, its `Refuse` cannot be repaired. A reply that is no plan at all is a rejected plan, too (`reader`). A given one is not repaired: its author reads the diagnostics.
 4. `tool_hallucination`: the repair names a tool that does not exist, as the first proposal did.
-5. Where nobody can propose, a turn without a rejected plan was `not_understood`; otherwise the rejection is the
+5. A given plan that lacks nothing but inputs is held while a person is asked for them (`turn.wanted`).
+6. The plan of an author, host or template that ends in a question is whole: where nobody can propose how to go on, the
+   answers are what it was for, and become the turn's `data`. A model's plan is not: its question was on the way.
+7. Where nobody can propose, a turn without a rejected plan was `not_understood`; otherwise the rejection is the
    answer, because it is what the person can act on.
 """
 
@@ -20,14 +23,15 @@ from metnos.checks.model import CheckContext, Checked, PlanSource
 from metnos.plan.write import to_json
 from metnos.policy.model import Allow, Deny
 from metnos.turn.advance import advance
-from metnos.turn.answer import ask, close, language_of, succeeded
+from metnos.turn.answer import ask, close, conclude, language_of, succeeded
 from metnos.turn.commands import LookUpPlan, Propose, ResolveFiller
 from metnos.turn.consent import forecast
 from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
 from metnos.turn.references import answer_fillers
 from metnos.turn.schedule import queue_ready, wire
-from metnos.turn.state import PlanRun
+from metnos.turn.state import Held, PlanRun
 from metnos.turn.table import refuse
+from metnos.turn.wanted import form_of, hold
 
 if TYPE_CHECKING:
     from metnos.plan.diagnostics import Diagnostic
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from metnos.turn.state import Brought, TurnState
 
 UNKNOWN_TOOL = "unknown-tool"
+NO_MODEL = "no-model"
 
 
 # --- inputs ------------------------------------------------------------------------------------------------------
@@ -128,6 +133,11 @@ def consider(
     )
     checked = turn.rules.validate(plan, context)
     if not checked.ok:
+        form = form_of(turn, plan, checked, context) if brought == "given" and turn.opened.mode != "plan" else {}
+        if form:
+            turn.candidates -= 1
+            hold(turn, Held(plan, source, origins or {}), form)
+            return
         _reject(turn, brought, plan, "validator", checked.diagnostics)
         return
     guarded = turn.rules.guard(checked, context)
@@ -215,9 +225,23 @@ def _refuse(turn: TurnState, outcome: Any) -> None:
     close(turn, outcome)
 
 
+def answered(turn: TurnState, answers: dict[str, Any]) -> None:
+    """A dialog's answers are inputs of the turn now: judge the plan that waited for them, or ask for what is left to do."""
+    turn.answers = answers
+    held, turn.held = turn.held, None
+    if held is None:
+        propose(turn, "continuation")
+    else:
+        consider(turn, "given", held.plan, held.source, origins=held.origins)
+        advance(turn)
+
+
 def nobody_proposes(turn: TurnState, error: Failure) -> None:
     """A `Propose` failed: say the thing that the person can act on."""
-    if turn.plans:
+    if turn.purpose == "continuation" and error.code == NO_MODEL and turn.plan.source != "model":
+        turn.data = turn.answers
+        conclude(turn)
+    elif turn.plans:
         outcome = "partial" if succeeded(turn) else "error"
         turn.mark(outcome, error.code, error.message)
         close(turn, outcome)

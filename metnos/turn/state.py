@@ -7,7 +7,7 @@ Law: plain records, no behaviour but looking up and adding. They belong to one m
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from metnos.turn.facts import OUTCOMES
 from metnos.turn.known import known_of
@@ -191,6 +191,14 @@ class Approval:
         self.calls = calls
 
 
+class Held(NamedTuple):
+    """A given plan that waits for its inputs."""
+
+    plan: dict[str, Any]
+    source: str
+    origins: dict[str, str]
+
+
 class TurnState:
     """Everything the fold carries. `facts` and `commands` are those of the reaction under way."""
 
@@ -228,6 +236,10 @@ class TurnState:
         """Approvals that a halt made pointless: a late answer closes them and does nothing."""
         self.dialog: OpenDialog | None = None
         self.dialogs = 0
+        self.held: Held | None = None
+        """A plan that waits for the inputs that the open dialog asks for."""
+        self.answers: dict[str, Any] = {}
+        """Of the last dialog."""
         self.open: dict[str, AnyCommand] = {}
         """Other open commands by tag (fillers: tag and name), to be asked again after a crash."""
         self.started = 0

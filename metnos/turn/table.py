@@ -123,7 +123,7 @@ TURN: Final[dict[Phase, dict[type[i.Input], Row]]] = {
     },
     "suspended": {
         **_rows(_PEOPLE, _PLANNED),
-        i.DialogAnswered: Row("dialog_answered", ("proposing", *_ENDS)),
+        i.DialogAnswered: Row("dialog_answered", _JUDGED),
         i.DialogExpired: Row("dialog_expired", _ENDS),
         **_rows(_LATE, ("suspended",)),
         **_common("suspended", ("suspended", "running", *_ENDS)),

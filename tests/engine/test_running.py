@@ -242,10 +242,14 @@ def test_inputs_are_the_plans_inputs(engine: Engine, rest: Any) -> None:
     check_recorded(engine, result)
 
 
-def test_an_input_that_is_missing_is_named(engine: Engine) -> None:
+def test_an_input_that_is_missing_is_asked_for(engine: Engine) -> None:
     result = engine.run_sync(plan=WITH_INPUT, inputs={"rest": 1})
-    assert (result.outcome, result.code, result.detail) == ("plan_rejected", "input-missing", "/steps/0/args/n")
-    assert [fault.found for fault in result.diagnostics] == ["start"]
+    (need,) = result.needs
+    assert (result.status, need.kind) == ("suspended", "dialog")
+    assert need.form == {"start": {"schema": {"type": "integer"}, "label": ""}}
+    done = engine.resume_sync(result.turn, answers={"start": 4})
+    assert (done.outcome, done.data, done.plan) == ("success", [5, 1], WITH_INPUT)
+    check_recorded(engine, done)
 
 
 def test_a_check_supposes_the_inputs_unless_it_is_told_them(engine: Engine) -> None:

@@ -357,15 +357,29 @@ def test_an_ask_takes_one_of_its_choices() -> None:
     assert play.phase == "proposing"
 
 
-def test_a_continuation_that_nobody_plans_is_partial_or_an_error() -> None:
-    play = dialog(ASK)
+def test_a_models_plan_that_nobody_continues_is_partial_or_an_error() -> None:
+    play = Play(opened(ASK, source="model"))
+    play.done("1.1", {"v": 3})
     play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"answer": "a"}))
     play.send(i.CommandFailed(command="propose", error=failure("unavailable", "no-model")))
     assert (play.ended.outcome, play.ended.code) == ("partial", "no-model")
-    play = Play(opened(plan(end={"tool": "ask", "args": {"question": "Why?"}})))
+    play = Play(opened(plan(end={"tool": "ask", "args": {"question": "Why?"}}), source="model"))
     play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"answer": "so"}))
     play.send(i.CommandFailed(command="propose", error=failure("unavailable", "no-model")))
     assert play.close.outcome == "error"
+
+
+def test_the_answers_are_what_a_plan_of_the_callers_was_for_where_nobody_goes_on() -> None:
+    play = dialog(ASK)
+    play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"answer": "a"}))
+    play.send(i.CommandFailed(command="propose", error=failure("unavailable", "no-model")))
+    assert play.asked(c.Compose)[0].show == ("1.1",)  # what its steps found is told besides
+    play.send(i.AnswerComposed(text="3"))
+    assert (play.close.outcome, play.close.answer, play.close.data) == ("success", "3", {"answer": "a"})
+    play = dialog(ASK)
+    play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"answer": "a"}))
+    play.send(i.CommandFailed(command="propose", error=failure("unavailable", "proposer-failed")))
+    assert (play.ended.outcome, play.ended.code) == ("partial", "proposer-failed")  # somebody was to go on, and failed
 
 
 @pytest.mark.parametrize("failed", [True, False])
