@@ -113,7 +113,6 @@ def _facts(contract: Contract) -> Iterator[str]:
         ("You are shown, when asked", contract.targets),
         ("An untrusted value is asked about in", contract.trusted),
         ("Your own text", contract.own_text),
-        ("Not shown or logged in clear", contract.sensitive),
         ("Sealed secrets are opened in", contract.opens_secrets),
         ("Names fields of the entries", contract.field_of_input),
     ):

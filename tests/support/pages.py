@@ -2,6 +2,7 @@
 
 A fenced block after a line that ends in `` `NAME`: `` is the content of the file NAME. A `console` block is typed line by
 line; what follows a command is what it prints, `…` stands for anything, and `# exit N` behind a command is its exit code.
+The word TURN in a command is the id of the turn that was told last.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([^`\n]+)`(?: \([^)\n]*\))?:\n\n\Z")
+TOLD = re.compile(r"^turn (\S+)$", re.MULTILINE)
 EXIT = re.compile(r"\s+# exit (\d+)$")
 
 
@@ -81,14 +83,14 @@ def play(page: Path, folder: Path, home: Path) -> int:
         AssertionError: A command ends or prints otherwise than the page says.
     """
     environment = shell(folder, home)
-    count = 0
+    count, turn = 0, ""
     for block in blocks(page):
         if block.file is not None:
             (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.file).write_text(block.text, encoding="utf-8")
         for each in typed(block) if block.language == "console" else ():
             done = subprocess.run(
-                ["/bin/bash", "-c", each.command],
+                ["/bin/bash", "-c", re.sub(r"\bTURN\b", turn, each.command)],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -101,6 +103,7 @@ def play(page: Path, folder: Path, home: Path) -> int:
             assert fits(done.stdout, each.printed), (
                 f"$ {each.command}\n{done.stdout}\n--- the page says ---\n{each.printed}"
             )
+            turn = (TOLD.findall(done.stdout) or [turn])[-1]
             count += 1
     return count
 
