@@ -14,57 +14,42 @@ looks at a token and its neighbours; the words are data of the language (`[loose
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from metnos.request.lexicon import Lexicon
-from metnos.request.tokens import Token
+from metnos.request.sight import Sight
 
 
-def greeted(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> int:
+def greeted(sight: Sight, at: int) -> int:
     """The first token behind a greeting that begins at `at`, or `at`."""
-    for phrase in lexicon.loose.greetings:
+    for phrase in sight.lexicon.loose.greetings.get(sight.key(at), ()):
         behind = at + len(phrase.words)
-        if behind < len(tokens) and all(
-            token.key == word for token, word in zip(tokens[at:behind], phrase.words, strict=True)
-        ):
-            behind += tokens[behind].key == ","
-            return behind if behind < len(tokens) else at
+        if all(sight.key(at + i) == word for i, word in enumerate(phrase.words)):
+            behind += sight.mark(behind) == ","
+            return behind if behind < sight.count else at
     return at
 
 
-def is_loose(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
+def is_loose(sight: Sight, at: int) -> bool:
     """Whether the token at `at`, one of the table's, may be left out here."""
-    key, loose = tokens[at].key, lexicon.loose
-    before, after = _key(tokens, at - 1), _key(tokens, at + 1)
+    key, loose = sight.mark(at), sight.lexicon.loose
+    before, after = sight.mark(at - 1), sight.mark(at + 1)
     if key == ",":
-        word = lexicon.words.get(after)
-        return (word is not None and "separator" in word.roles) or _polite_beside(tokens, at, lexicon)
+        word = sight.word(at + 1)
+        return (word is not None and "separator" in word.roles) or before in loose.polite or after in loose.polite
     if key in loose.polite:
         return before == "," or after in {",", ""} or before in loose.polite_after
-    if key in loose.articles:
-        return _definite(tokens, at + 1, lexicon)
-    return False
+    return key in loose.articles and _definite(sight, at + 1)
 
 
-def _polite_beside(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
-    """A comma in front of a polite word goes with it; so does the one behind it, where there are two."""
-    loose = lexicon.loose
-    return _key(tokens, at + 1) in loose.polite or _key(tokens, at - 1) in loose.polite
-
-
-def _definite(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
-    loose, key = lexicon.loose, _key(tokens, at)
-    if _canonical(lexicon, key) in loose.article_before:
+def _definite(sight: Sight, at: int) -> bool:
+    lexicon = sight.lexicon
+    if _canonical(sight, at) in lexicon.loose.article_before:
         return True
-    if at < len(tokens) and (tokens[at].kind == "number" or key in lexicon.numbers):
-        return _canonical(lexicon, _key(tokens, at + 1)) in loose.superlatives
-    return at < len(tokens) and tokens[at].kind in {"glob", "ext"}
+    if at >= sight.count:
+        return False
+    if sight.tokens[at].kind == "number" or sight.key(at) in lexicon.numbers:
+        return _canonical(sight, at + 1) in lexicon.loose.superlatives
+    return sight.tokens[at].kind in {"glob", "ext"}
 
 
-def _canonical(lexicon: Lexicon, key: str) -> str:
-    word = lexicon.words.get(key)
-    return key if word is None else word.canonical
-
-
-def _key(tokens: Sequence[Token], at: int) -> str:
-    return tokens[at].key if 0 <= at < len(tokens) else ""
+def _canonical(sight: Sight, at: int) -> str:
+    word = sight.word(at)
+    return "" if word is None else word.canonical

@@ -1,121 +1,18 @@
-"""From the bytes of a data file to a `Lexicon`.
+"""From the parsed data files to a `Lexicon`.
 
 Law: a file that contradicts itself is a fault, never a choice. Nothing is learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, cast
 
-from metnos.request.tokens import fold, tokenise
-from metnos.request.words import STOP_ROLES, Lexicon, LexiconFault, Loose, Phrase, Role, Word
-from metnos.sdk import EFFECT_CLASSES, EffectClass
+from metnos.request.building import build_words, pairs, phrases
+from metnos.request.tokens import fold
+from metnos.request.words import Lexicon, Loose, Phrase, Said, Times
 
-_POLITE = frozenset(("polite",))
-
-
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    for item in text.split():
-        name, _, value = item.partition("=")
-        yield name, value
-
-
-def _groups(text: str) -> Iterator[tuple[str, str]]:
-    """(word, canonical) of `a|b|c` groups."""
-    for item in text.split():
-        canonical, *synonyms = item.split("|")
-        yield canonical, canonical
-        for word in synonyms:
-            yield word, canonical
-
-
-def _phrases(text: str) -> list[Phrase]:
-    found: list[Phrase] = []
-    for item in text.replace("\n", " ").split(","):
-        words, _, value = item.strip().partition("=")
-        if words:
-            found.append(Phrase(tuple(t.key for t in tokenise(words) if t.kind != "space"), value))
-    return sorted(found, key=lambda phrase: -len(phrase.words))
-
-
-class _Builder:
-    """Gathers the roles of each word before they are frozen."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self.found: dict[str, dict[str, Any]] = {}
-
-    def add(self, word: str, canonical: str, role: Role, **more: str) -> None:
-        """`word` stands for `canonical`, and can be a `role`."""
-        word, canonical = fold(word), fold(canonical)
-        entry = self.found.setdefault(word, {"canonical": canonical, "roles": set(), "modifiers": []})
-        if entry["canonical"] != canonical:
-            if canonical != word:
-                raise LexiconFault(f"{self.language}: {word!r} stands for {entry['canonical']!r} and for {canonical!r}")
-            canonical = entry["canonical"]
-        entry["roles"].add(role)
-        for name, value in more.items():
-            if name == "effect" and name in entry:
-                # A homograph of two verbs asks for the stronger effect.
-                value = max(value, entry[name], key=lambda c: EFFECT_CLASSES.index(cast("EffectClass", c)))
-            entry[name] = value
-
-    def modify(self, word: str, modifier: str) -> None:
-        """A word that changes how something is asked for."""
-        if word not in self.found:
-            self.add(word, word, "content")
-        self.found[word]["modifiers"].append(modifier)
-
-    def expand(self, word: str, spelled: str) -> None:
-        """A contraction: it has every role of the words that it stands for."""
-        roles = {role for part in spelled.split() for role in self.found.get(part, {}).get("roles", ())}
-        self.found[word] = {"canonical": spelled, "roles": roles, "modifiers": []}
-
-    def freeze(self) -> dict[str, Word]:
-        words: dict[str, Word] = {}
-        for word, entry in self.found.items():
-            roles = frozenset(entry["roles"])
-            canonical = entry["canonical"]
-            if word != canonical:
-                reason = f"synonym({canonical})"
-            elif roles == _POLITE:
-                reason = "polite"
-            else:
-                reason = "stop" if roles <= STOP_ROLES else f"keyword({canonical})"
-            words[word] = Word(
-                canonical=canonical,
-                reason=reason,
-                roles=roles,
-                verb=entry.get("verb", ""),
-                effect=entry.get("effect", "read"),
-                object=entry.get("object", ""),
-                modifiers=tuple(entry["modifiers"]),
-            )
-        return words
-
-
-def _build_words(data: Mapping[str, Any], language: str) -> dict[str, Word]:
-    builder = _Builder(language)
-    verbs = [(effect, family, text) for effect, families in data["verbs"].items() for family, text in families.items()]
-    for effect, family, text in verbs:
-        for word, canonical in _groups(text):
-            builder.add(word, canonical, "verb", verb=family, effect=effect)
-    for thing, text in data["objects"].items():
-        for word, canonical in _groups(text):
-            builder.add(word, canonical, "object", object=thing)
-    for role, text in data["words"].items():
-        for word, canonical in _groups(text):
-            builder.add(word, canonical, role)
-    greetings = [word for phrase in _phrases(data["loose"]["greeting"]) for word in phrase.words]
-    for word in (*data["loose"]["polite"].split(), *greetings):
-        builder.add(word, word, "polite")
-    for modifier, text in data["modifiers"].items():
-        for word in text.split():
-            builder.modify(word, modifier)
-    for word, value in _pairs(data["expand"]["words"]):
-        builder.expand(word, value.replace("_", " "))
-    return builder.freeze()
+_SAID: tuple[Literal["period", "date", "duration", "time"], ...] = ("period", "date", "duration", "time")
 
 
 def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
@@ -125,63 +22,130 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         LexiconFault: a word has two canonical forms.
     """
     language = data["language"]
-    words = _build_words(data, language)
-    slots, phrases, marks = data["slots"], data["phrases"], data["marks"]
-    numbers = {word: int(value) for word, value in _pairs(data["numbers"]["words"])}
-    units = {word: int(value) for word, value in _pairs(common["units"] + data["units"]["words"])}
+    words = build_words(data, language)
+    slots, said, marks, numbering = data["slots"], _said(data), data["marks"], data["numbers"]
+    numbers, multipliers = _counts(numbering["words"]), _counts(numbering["multipliers"])
+    units = _counts(common["units"] + data["units"]["words"])
     types = {word: f"*.{word}" for word in common["types"].split()}
     plural = {word + slots["plural"]: glob for word, glob in types.items()} if slots["plural"] else {}
-    types.update(_pairs(slots["types"]))
-    periods: dict[str, list[Phrase]] = {}
-    for phrase in _phrases(phrases["period"]):
-        periods.setdefault(phrase.words[0], []).append(phrase)
-    spans, days = _phrases(phrases["span"]), {word: int(value) for word, value in _pairs(phrases["days"])}
-    loose = _loose(data["loose"])
-    openings, closings = _phrases(phrases["opening"]), _phrases(phrases["closing"])
+    types.update(pairs(slots["types"]))
+    spans, days = phrases(data["phrases"]["span"]), _counts(data["phrases"]["days"])
+    loose, times = _loose(data["loose"]), _times(data["times"])
+    openings, closings = phrases(data["phrases"]["opening"]), phrases(data["phrases"]["closing"])
+    one = _set(numbering["one"])
+    begins = {phrase.words[0] for phrase in spans} | said.keys()
     known = {word for phrase in (*openings, *closings) for word in phrase.words}
-    known.update(words, numbers, units, types, plural, periods, days)
+    known.update(words, numbers, multipliers, units, types, plural, said, days, times.durations, times.months)
     return Lexicon(
         language=language,
         order=data["order"],
         words=words,
         numbers=numbers,
+        multipliers=multipliers,
+        one=one,
         units=units,
-        thousands=data["numbers"]["thousands"],
+        thousands=numbering["thousands"],
         types=types,
         plural_types=plural,
-        file_nouns=frozenset(slots["file_nouns"].split()),
-        extension_marks=frozenset(slots["extension_marks"].split()),
-        name_marks=frozenset(slots["name_marks"].split()),
-        name_before=frozenset(slots["name_before"].split()),
-        plural_marks=frozenset(slots["plural_marks"].split()),
+        file_nouns=_set(slots["file_nouns"]),
+        extension_marks=_set(slots["extension_marks"]),
+        name_marks=_set(slots["name_marks"]),
+        name_before=_set(slots["name_before"]),
+        plural_marks=_set(slots["plural_marks"]),
         never_names=frozenset(fold(word) for word in f"{slots['never_names']} {common['never_names']}".split()),
-        text_marks=frozenset(slots["text_marks"].split()),
-        type_after=frozenset(slots["type_after"].split()),
-        type_before=frozenset(slots["type_before"].split()),
+        text_marks=_set(slots["text_marks"]),
+        type_after=_set(slots["type_after"]),
+        type_before=_set(slots["type_before"]),
         singular_form=slots["singular_form"],
         plural_form=slots["plural_form"],
-        towards=frozenset(marks["towards"].split()),
-        inside=frozenset(marks["inside"].split()),
-        means=frozenset(marks["means"].split()),
-        names=frozenset(common["names"].split()),
-        openings=tuple(openings),
-        closings=tuple(closings),
-        periods={first: tuple(found) for first, found in periods.items()},
-        spans=tuple(spans),
+        towards=_set(marks["towards"]),
+        inside=_set(marks["inside"]),
+        means=_set(marks["means"]),
+        named=_set(marks["named"]),
+        joins=_set(marks["joins"]),
+        names=_set(common["names"]),
+        openings=by_first(openings),
+        closings=by_last(closings),
+        said=said,
+        times=times,
+        spans={first: tuple(p.words for p in found) for first, found in by_first(spans).items()},
         days=days,
-        triggers=frozenset({*numbers, *types, *plural, *periods, *(phrase.words[0] for phrase in spans)}),
+        triggers=frozenset(
+            {*numbers, *multipliers, *one, *types, *plural, *begins, *times.months}
+            | times.ordinals.keys()
+            | times.duration_articles
+        ),
         loose=loose,
         loose_triggers=loose.triggers,
         known=frozenset(known),
     )
 
 
+def by_first(found: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
+    """First word → phrases, in their order."""
+    table: dict[str, tuple[Phrase, ...]] = {}
+    for phrase in found:
+        table[phrase.words[0]] = (*table.get(phrase.words[0], ()), phrase)
+    return table
+
+
+def by_last(found: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
+    """Last word → phrases, in their order."""
+    table: dict[str, tuple[Phrase, ...]] = {}
+    for phrase in found:
+        table[phrase.words[-1]] = (*table.get(phrase.words[-1], ()), phrase)
+    return table
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _counts(text: str) -> dict[str, int]:
+    return {word: int(value) for word, value in pairs(text)}
+
+
+def _said(data: Mapping[str, Any]) -> dict[str, tuple[Said, ...]]:
+    """Phrases that are slots: declared ones, weekdays with what may stand beside them, and their possessives."""
+    found = [Said(p.words, kind, p.value) for kind in _SAID for p in phrases(data["phrases"][kind])]
+    times = data["times"]
+    before, after = dict(pairs(times["weekday_before"])), dict(pairs(times["weekday_after"]))
+    for day, name in pairs(times["weekdays"]):
+        found.append(Said((day,), "date", name))
+        found += [Said((word, day), "date", f"{value} {name}") for word, value in before.items()]
+        found += [Said((day, word), "date", f"{value} {name}") for word, value in after.items()]
+    if ending := times["possessive"]:
+        found += [
+            Said((*said.words[:-1], said.words[-1] + ending), said.kind, said.value, f"{{}} {ending}")
+            for said in found
+            if said.kind in {"period", "date"}
+        ]
+    table: dict[str, tuple[Said, ...]] = {}
+    for said in sorted(found, key=lambda said: -len(said.words)):
+        table[said.words[0]] = (*table.get(said.words[0], ()), said)
+    return table
+
+
+def _times(data: Mapping[str, Any]) -> Times:
+    return Times(
+        durations=dict(pairs(data["durations"])),
+        duration_articles=_set(data["duration_articles"]),
+        homographs=_set(data["homographs"]),
+        months=_counts(data["months"]),
+        ordinals=_counts(data["ordinals"]),
+        ordinal_marks=_set(data["ordinal_marks"]),
+        month_joins=_set(data["month_joins"]),
+        meridiems=_counts(data["meridiems"]),
+        day_first=cast("bool", data["day_first"]),
+    )
+
+
 def _loose(data: Mapping[str, str]) -> Loose:
     return Loose(
-        greetings=tuple(_phrases(data["greeting"])),
-        polite=frozenset(data["polite"].split()),
-        polite_after=frozenset(data["polite_after"].split()),
-        articles=frozenset(data["article"].split()),
-        article_before=frozenset(f"{data['article_before']} {data['superlatives']}".split()),
-        superlatives=frozenset(data["superlatives"].split()),
+        greetings=by_first(phrases(data["greeting"])),
+        polite=_set(data["polite"]),
+        polite_after=_set(data["polite_after"]),
+        articles=_set(data["article"]),
+        article_before=_set(f"{data['article_before']} {data['superlatives']}"),
+        superlatives=_set(data["superlatives"]),
     )

@@ -6,9 +6,11 @@ Law: language is not known here, nothing is dropped and nothing is guessed. The 
 2. text between matching quotes (`"…"`, `“…”`, `«…»`, backticks; `'…'` only where a word cannot go on) is `quoted`;
 3. what is left falls into chunks without white space. From a chunk, leading `(` and trailing `. , ; : ! ? )`
    are peeled as `punct`; the core is then, by the first rule that fits: letters (`word`), an Italian elision
-   (`dell'` + the rest), a URL, a mail address, a number with an optional unit (`1.5MB` gives two tokens), an ISO
-   date, a `glob` (`*` or `?` inside), a `path` (`/`, `~`, `..`, or a name with an extension), an extension
-   (`.txt`: `ext`), a single dot (`dot`), a word with hyphens, digits or an English contraction, or `odd`.
+   (`dell'` + the rest), a number with an optional sign of money before it and an optional unit behind it (`1.5MB`,
+   `€5` and `20%` give two tokens), a time of day (`clock`, with an optional unit: `5:30pm`), a URL, an ISO date, a
+   `glob` (`*` or `?` inside), a `path` (`/`, `~`, `..`, or a name with an extension), an extension (`.txt`: `ext`), a
+   mail address, a single dot (`dot`), a word with hyphens, digits or an English contraction, a declared abbreviation
+   with dots (`p.m`), or `odd`.
 
 `key` is the token's folded text: NFKC, case folded, typographic apostrophes made plain. Values of slots are taken
 from the text itself, never from the key. Every pattern here runs in linear time; a chunk is classified once and
@@ -18,12 +20,13 @@ remembered (the memo is bounded).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 TokenKind = Literal[
-    "space", "quoted", "word", "number", "date", "path", "glob", "ext", "dot", "url", "address", "punct", "odd"
+    "space", "quoted", "word", "number", "date", "clock", "path", "glob", "ext", "dot", "url", "address", "punct", "odd"
 ]
 
 _SCAN = re.compile(
@@ -36,19 +39,25 @@ _SCAN = re.compile(
     r'|[^\s"“”«»`]+'
     r"|."
 )
-_NUMBER = re.compile(r"([0-9]+(?:[.,][0-9]+)*)([^\W\d_]*)")
+_MAY_QUOTE = re.compile(r"[\"“”«»`]|(?<!\S)'")
+_NUMBER = re.compile(r"([0-9]+(?:[.,][0-9]+)*)([^\W\d_]*|%)")
+_CLOCK = re.compile(r"((?:[01]?[0-9]|2[0-3]):[0-5][0-9])([^\W\d_]*)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _QUOTES = frozenset("\"“«`'")
 _TRAILING = frozenset(".,;:!?)…")
+_MONEY = frozenset("$€£¥")
 _APOSTROPHES = str.maketrans("’ʼ‘", "'''")
 # Closed list: what may stand before an apostrophe as a word of its own.
 _ELISIONS = frozenset((
     "l", "un", "dell", "nell", "all", "dall", "sull", "coll", "d", "c", "cos", "dov", "com", "qual", "quest", "quell",
-    "quant", "quand", "tutt", "bell", "n", "s", "t", "m", "v",
+    "quant", "quand", "tutt", "bell", "n", "s", "t", "m", "v", "mezz",
 ))  # fmt: skip
 _CONTRACTIONS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
+_ABBREVIATIONS = frozenset(("a.m", "p.m", "e.g", "i.e"))
 _ONLY_DOTS = frozenset("./~")
 _FORBIDDEN_IN_NAMES = frozenset("<>|;{}$\\\"'`")
+LONGEST_REMEMBERED = 256
+"""Characters of a chunk; longer ones are classified anew each time."""
 
 
 class Token(NamedTuple):
@@ -60,7 +69,7 @@ class Token(NamedTuple):
     key: str
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
     """A token of a chunk, by offset in the chunk."""
 
     start: int
@@ -77,49 +86,66 @@ def fold(text: str) -> str:
     return "␣".join(folded.split()) if not folded.isalnum() else folded
 
 
+def chunks_of(text: str) -> list[str]:
+    """Quoted text and runs without white space, in order; only white space lies between them."""
+    if _MAY_QUOTE.search(text) is None:
+        return text.split()
+    return [chunk for chunk in _SCAN.findall(text) if not chunk.isspace()]
+
+
+def places(text: str, chunks: Sequence[str]) -> Iterator[int]:
+    """Where each chunk begins."""
+    at = 0
+    for chunk in chunks:
+        at = text.index(chunk, at)
+        yield at
+        at += len(chunk)
+
+
+def pieces_of(chunk: str) -> tuple[Piece, ...]:
+    """The tokens of a chunk; they tile it."""
+    return _remembered(chunk) if len(chunk) <= LONGEST_REMEMBERED else _split(chunk)
+
+
 def tokenise(text: str) -> list[Token]:
     """All tokens of `text`; `"".join(text[t.start:t.end])` is `text`."""
     tokens: list[Token] = []
-    add = tokens.append
-    for found in _SCAN.finditer(text):
-        start = found.start()
-        chunk = found[0]
-        first = chunk[0]
-        if first.isspace():
-            add(Token(start, found.end(), "space", " "))
-        elif first in _QUOTES and len(chunk) > 1 and chunk[-1] in "\"”»`'" and _is_quoted(chunk):
-            add(Token(start, found.end(), "quoted", chunk[1:-1]))
-        elif len(chunk) > 256:
-            tokens.extend(_placed(start, _split(chunk)))
-        else:
-            tokens.extend(_placed(start, _remembered(chunk)))
+    chunks = chunks_of(text)
+    end = 0
+    for start, chunk in zip(places(text, chunks), chunks, strict=True):
+        if start > end:
+            tokens.append(Token(end, start, "space", " "))
+        tokens.extend([Token(start + p[0], start + p[1], p[2], p[3]) for p in pieces_of(chunk)])
+        end = start + len(chunk)
+    if end < len(text):
+        tokens.append(Token(end, len(text), "space", " "))
     return tokens
 
 
 def _is_quoted(chunk: str) -> bool:
+    if len(chunk) < 2 or chunk[-1] not in "\"”»`'":
+        return False
     return "\"“«`'".index(chunk[0]) == "\"”»`'".index(chunk[-1])
 
 
-def _placed(start: int, pieces: tuple[_Piece, ...]) -> list[Token]:
-    return [Token(start + p[0], start + p[1], p[2], p[3]) for p in pieces]
-
-
-def _split(chunk: str) -> tuple[_Piece, ...]:
-    """A chunk without white space, in pieces that tile it."""
+def _split(chunk: str) -> tuple[Piece, ...]:
+    """A chunk in pieces that tile it."""
     if chunk.isalpha():
-        return (_Piece(0, len(chunk), "word", fold(chunk)),)
+        return (Piece(0, len(chunk), "word", fold(chunk)),)
+    if chunk[0] in _QUOTES and _is_quoted(chunk):
+        return (Piece(0, len(chunk), "quoted", chunk[1:-1]),)
     start, end = 0, len(chunk)
-    pieces: list[_Piece] = []
+    pieces: list[Piece] = []
     if _ONLY_DOTS.issuperset(chunk) and chunk != "...":
-        return (_Piece(0, end, "dot" if chunk == "." else "path", chunk),)
+        return (Piece(0, end, "dot" if chunk == "." else "path", chunk),)
     while start < end and chunk[start] == "(":
-        pieces.append(_Piece(start, start + 1, "punct", "("))
+        pieces.append(Piece(start, start + 1, "punct", "("))
         start += 1
     while end > start and chunk[end - 1] in _TRAILING and not _belongs(chunk, start, end):
         end -= 1
     if end > start:
         pieces.extend(_core(chunk[start:end], start))
-    pieces.extend(_Piece(i, i + 1, "punct", chunk[i]) for i in range(end, len(chunk)))
+    pieces.extend(Piece(i, i + 1, "punct", chunk[i]) for i in range(end, len(chunk)))
     return tuple(pieces)
 
 
@@ -134,24 +160,34 @@ def _belongs(chunk: str, start: int, end: int) -> bool:
     return last == "." and chunk[max(start, end - 3) : end] == "/.."
 
 
-def _core(core: str, start: int) -> list[_Piece]:
+def _core(core: str, start: int) -> list[Piece]:
     end = start + len(core)
     if core.isalpha():
-        return [_Piece(start, end, "word", fold(core))]
+        return [Piece(start, end, "word", fold(core))]
     plain = core.translate(_APOSTROPHES)
     head, apostrophe, rest = plain.partition("'")
     if apostrophe and rest and fold(head) in _ELISIONS and not plain.lower().endswith(_CONTRACTIONS):
         middle = start + len(head) + 1
-        return [_Piece(start, middle, "word", fold(head) + "'"), *_core(core[len(head) + 1 :], middle)]
+        return [Piece(start, middle, "word", fold(head) + "'"), *_core(core[len(head) + 1 :], middle)]
+    return _measured(core, start) or [Piece(start, end, _classify(core), fold(core))]
+
+
+def _measured(core: str, start: int) -> list[Piece]:
+    """A number or a time of day, with what is written onto it; nothing for another core."""
     wide = core if core.isascii() else normalize("NFKC", core)
     if len(wide) != len(core):
         wide = core
-    number = _NUMBER.fullmatch(wide) if wide[0] in "0123456789" else None
-    if number is not None:
-        middle = start + number.end(1)
-        unit = [_Piece(middle, end, "word", fold(number[2]))] if number[2] else []
-        return [_Piece(start, middle, "number", number[1]), *unit]
-    return [_Piece(start, end, _classify(core), fold(core))]
+    money = [Piece(start, start + 1, "word", wide[0])] if wide[0] in _MONEY and len(wide) > 1 else []
+    first = len(money)
+    if wide[first] not in "0123456789":
+        return []
+    number = _NUMBER.fullmatch(wide, first)
+    found = number or (None if money else _CLOCK.fullmatch(wide))
+    if found is None:
+        return []
+    middle = start + found.end(1)
+    unit = [Piece(middle, start + len(core), "word", fold(found[2]))] if found[2] else []
+    return [*money, Piece(start + first, middle, "number" if found is number else "clock", found[1]), *unit]
 
 
 def _classify(core: str) -> TokenKind:
@@ -169,6 +205,8 @@ def _classify(core: str) -> TokenKind:
     stem, dot, extension = core.rpartition(".")
     if "@" in core:
         return "address" if dot and core.count("@") == 1 and core[0] != "@" else "odd"
+    if dot and core.lower() in _ABBREVIATIONS:
+        return "word"
     if dot and extension.isalnum() and not extension.isdigit() and len(extension) <= 10:
         return "path" if stem else "ext"
     return "word" if _is_wordlike(core) else "odd"

@@ -1,4 +1,4 @@
-"""From text to a `Request`: tokens, language, slots, normal form, spans, clauses. One pass, no choice twice.
+"""From text to a `Request`: tokens, language, slots, both normal forms. One pass, no choice twice.
 
 Law: pure, total on any text, and the same for wordings and for requests. The strict form keeps word order and every
 word; it folds case, width, spacing and declared synonyms, abstracts slots as `{kind}`, and drops nothing but a
@@ -8,25 +8,220 @@ closed list of polite openings and closings and the marks at the end of a senten
     'show me the {integer} largest files'
     >>> understand("Show me the five biggest files, please").loose_form
     'show me {integer} largest files'
+
+What a lexicon says of a chunk of text is remembered, so most words of a request cost one look-up; slot rules run only
+where a trigger stands; spans and intents wait until they are asked for (`explained.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from metnos.request.intents import Element, clauses_of
-from metnos.request.lexicon import Lexicon, Phrase, choose, lexicon_for
+from metnos.request.explained import Explained
+from metnos.request.lexicon import lexicons as shipped
 from metnos.request.loose import greeted, is_loose
-from metnos.request.model import Request, Slot, Span
-from metnos.request.slots import Sight, slot_at
-from metnos.request.tokens import Token, tokenise
+from metnos.request.model import Request, Slot
+from metnos.request.sight import Found, Seen, Sight
+from metnos.request.slots import is_naming, rule_of, slot_at
+from metnos.request.tokens import LONGEST_REMEMBERED, Piece, chunks_of, pieces_of, places
+from metnos.request.words import Lexicon
 
 _END_MARKS = frozenset(".?!…")
 _KEPT_MARKS = frozenset(",;:()")
+_REMEMBERED = 16_384
+"""Chunks that a normaliser keeps; then it begins anew."""
+
+
+class _Heard(NamedTuple):
+    """A chunk as each lexicon sees it."""
+
+    known: tuple[int, ...]
+    """How many of its tokens each lexicon explains."""
+    seen: tuple[tuple[Seen, ...], ...]
+
+
+class Normaliser:
+    """Explains requests in the languages of some lexicons. Safe between threads."""
+
+    def __init__(self, lexicons: Sequence[Lexicon] | None = None) -> None:
+        """Over `lexicons`, in their order; None: the shipped ones."""
+        self.lexicons = tuple(shipped() if lexicons is None else lexicons)
+        self._index = {lexicon.language: index for index, lexicon in enumerate(self.lexicons)}
+        self._memo: dict[str, _Heard] = {}
+
+    def __call__(self, text: str, language: str | None = None) -> Request:
+        """The request that `text` is; see `understand`."""
+        chunks = chunks_of(text)
+        memo = self._memo
+        heard = [memo.get(chunk) or self._hear(chunk) for chunk in chunks]
+        index = self._best(heard) if language is None else self._index_of(language)
+        lexicon = self.lexicons[index]
+        seen = [token for chunk in heard for token in chunk.seen[index]]
+        first, last = _trim(seen, lexicon)
+        sight = Sight(seen[:last], lexicon)
+        forms, found, dropped, negated = _walk(sight, first)
+        normal = " ".join(forms)
+        loose = " ".join([form for at, form in enumerate(forms) if at not in dropped]) if dropped else normal
+        slots: tuple[Slot, ...] = ()
+        if found:
+            spots = [
+                (start + token.start, start + token.end)
+                for start, chunk in zip(places(text, chunks), heard, strict=True)
+                for token in chunk.seen[index]
+            ]
+            slots = tuple([_slot(text, spots, at, one) for at, one in found])
+        return Request(
+            text=text,
+            language=lexicon.language,
+            normal_form=normal,
+            loose_form=loose,
+            slots=slots,
+            negated=negated,
+            explanation=Explained(text, chunks, seen, lexicon, first, last, found),
+        )
+
+    def _index_of(self, language: str) -> int:
+        try:
+            return self._index[language]
+        except KeyError:
+            there = ", ".join(self._index)
+            raise ValueError(f"no lexicon for language {language!r}; there is: {there}") from None
+
+    def _best(self, heard: Sequence[_Heard]) -> int:
+        """The lexicon that explains more; a tie goes to the first."""
+        counts = [sum(column) for column in zip(*[chunk.known for chunk in heard], strict=True)]
+        return counts.index(max(counts)) if counts else 0
+
+    def _hear(self, chunk: str) -> _Heard:
+        pieces = pieces_of(chunk)
+        heard = _Heard(
+            tuple(sum(p.kind == "word" and p.key in lexicon.known for p in pieces) for lexicon in self.lexicons),
+            tuple(tuple(_see(chunk, piece, lexicon) for piece in pieces) for lexicon in self.lexicons),
+        )
+        if len(chunk) <= LONGEST_REMEMBERED:
+            if len(self._memo) >= _REMEMBERED:
+                self._memo.clear()
+            self._memo[chunk] = heard
+        return heard
+
+
+def _see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
+    start, end, kind, key = piece
+    raw = chunk[start:end]
+    word = lexicon.words.get(key) if kind == "word" else None
+    rule = rule_of(kind, key, lexicon)
+    if word is not None:
+        form, reason = word.canonical, word.reason
+    elif kind == "punct" and key in _KEPT_MARKS:
+        form, reason = key, "stop"
+    else:
+        # Braces are doubled, so no text looks like a slot.
+        form, reason = key.replace("{", "{{").replace("}", "}}"), "unknown"
+    may_go = key in lexicon.loose_triggers and kind in {"word", "punct"}
+    negates = word is not None and "negation" in word.roles
+    bare = word is None or not raw[0].islower()
+    return Seen(
+        start=start,
+        end=end,
+        kind=kind,
+        key=key,
+        raw=raw,
+        said=key if kind == "word" else "",
+        word=word,
+        form=form,
+        reason=reason,
+        plain=kind == "word" and rule is None and not (may_go or negates or bare),
+        rule=rule,
+        bare=kind == "word" and bare,
+        announces=kind == "word" and is_naming(key, word, lexicon),
+        may_go=may_go,
+        negates=negates,
+    )
+
+
+def _trim(seen: Sequence[Seen], lexicon: Lexicon) -> tuple[int, int]:
+    """(first token that is kept, end of what is kept)."""
+    first, last = 0, len(seen)
+    if not last:
+        return 0, 0
+    for phrase in lexicon.openings.get(seen[0].said, ()):
+        if _at(seen, 0, phrase.words):
+            first = len(phrase.words)
+            first += first < last and seen[first].key == ","
+            break
+    last = _without_marks(seen, first, last)
+    if last > first:
+        for phrase in lexicon.closings.get(seen[last - 1].said, ()):
+            start = last - len(phrase.words)
+            if start >= first and _at(seen, start, phrase.words):
+                start -= start > first and seen[start - 1].key == ","
+                return first, _without_marks(seen, first, start)
+    return first, last
+
+
+def _at(seen: Sequence[Seen], start: int, words: tuple[str, ...]) -> bool:
+    return tuple([token.said for token in seen[start : start + len(words)]]) == words
+
+
+def _without_marks(seen: Sequence[Seen], first: int, last: int) -> int:
+    while last > first and seen[last - 1].kind == "punct" and seen[last - 1].key in _END_MARKS:
+        last -= 1
+    return last
+
+
+def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Found]], set[int], bool]:
+    """The strict form, the slots by their first token, what the loose form drops (by place in the form), negation."""
+    tokens, last, at = sight.tokens, sight.count, first
+    behind_greeting = greeted(sight, first)
+    forms: list[str] = []
+    found: list[tuple[int, Found]] = []
+    dropped: set[int] = set()
+    negated = False
+    while at < last:
+        token = tokens[at]
+        if token.plain:
+            forms.append(token.form)
+            at += 1
+            continue
+        slot = slot_at(sight, at) if _may_be_slot(sight, at, token) else None
+        if slot is not None:
+            found.append((at, slot))
+            forms.append(slot.reads)
+            at += slot.length
+            continue
+        negated = negated or token.negates
+        if at < behind_greeting or (token.may_go and is_loose(sight, at)):
+            dropped.add(len(forms))
+        forms.append(token.form)
+        at += 1
+    if behind_greeting > first:
+        dropped.update(range(behind_greeting - first))
+    return forms, found, dropped, negated
+
+
+def _may_be_slot(sight: Sight, at: int, token: Seen) -> bool:
+    """A rule of its own, or a bare word where a name may stand."""
+    if token.rule is not None:
+        return True
+    if not token.bare:
+        return False
+    lexicon = sight.lexicon
+    announced = at > 0 and sight.tokens[at - 1].announces
+    return announced or token.raw in lexicon.names or sight.key(at + 1) in lexicon.name_before
+
+
+def _slot(text: str, spots: Sequence[tuple[int, int]], at: int, found: Found) -> Slot:
+    start, end = spots[at][0], spots[at + found.length - 1][1]
+    items = tuple([_slot(text, spots, at + place, item) for place, item in found.items])
+    return Slot(kind=found.kind, start=start, end=end, text=text[start:end], value=found.value, items=items)
+
+
+_SHIPPED: list[Normaliser] = []
 
 
 def understand(text: str, language: str | None = None) -> Request:
-    """Explain `text` token by token.
+    """Explain `text` token by token, with the shipped lexicons; a `Normaliser` does it with others.
 
     Args:
         text: What was said, any Unicode.
@@ -38,118 +233,6 @@ def understand(text: str, language: str | None = None) -> Request:
     Raises:
         ValueError: `language` has no lexicon.
     """
-    everything = tokenise(text)
-    lexicon = choose(everything) if language is None else lexicon_for(language)
-    tokens = [token for token in everything if token.kind != "space"]
-    first, polite_from, last = _trim(tokens, lexicon)
-    elements, loose, slots, reasons = _explain(Sight(text, tokens, lexicon), first, last)
-    spans = _tile(len(text), tokens, first, polite_from, reasons)
-    return Request(
-        text=text,
-        language=lexicon.language,
-        normal_form=" ".join([element.form for element in elements]),
-        loose_form=" ".join(loose),
-        spans=spans,
-        slots=tuple(slots),
-        clauses=clauses_of(elements),
-        negated=any(e.word is not None and "negation" in e.word.roles for e in elements),
-    )
-
-
-def _trim(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, dict[int, str], int]:
-    """(first token kept, index → reason of what is dropped, end of what is kept)."""
-    dropped: dict[int, str] = {}
-    first, last = 0, len(tokens)
-    for phrase in lexicon.openings:
-        if _at(tokens, 0, phrase):
-            first = len(phrase.words)
-            if first < last and tokens[first].key == ",":
-                first += 1
-            break
-    dropped.update(dict.fromkeys(range(first), "polite"))
-    last = _drop_marks(tokens, first, last, dropped)
-    for phrase in lexicon.closings:
-        start = last - len(phrase.words)
-        if start >= first and _at(tokens, start, phrase):
-            if start > first and tokens[start - 1].key == ",":
-                start -= 1
-            dropped.update(dict.fromkeys(range(start, last), "polite"))
-            last = _drop_marks(tokens, first, start, dropped)
-            break
-    return first, dropped, last
-
-
-def _at(tokens: Sequence[Token], start: int, phrase: Phrase) -> bool:
-    words = phrase.words
-    return tuple(token.key for token in tokens[start : start + len(words)]) == words
-
-
-def _drop_marks(tokens: Sequence[Token], first: int, last: int, dropped: dict[int, str]) -> int:
-    while last > first and tokens[last - 1].kind == "punct" and tokens[last - 1].key in _END_MARKS:
-        last -= 1
-        dropped[last] = "stop"
-    return last
-
-
-def _explain(
-    sight: Sight, first: int, last: int
-) -> tuple[list[Element], list[str], list[Slot], list[tuple[int, int, str]]]:
-    """Elements of the form, the loose form, slots, and (token index, count, reason) of every token from `first` to `last`."""
-    tokens, words, droppable = sight.tokens[:last], sight.lexicon.words, sight.lexicon.loose_triggers
-    kept = greeted(tokens, first, sight.lexicon)
-    loose: list[str] = []
-    sight = sight._replace(tokens=tokens)
-    elements: list[Element] = []
-    slots: list[Slot] = []
-    reasons: list[tuple[int, int, str]] = []
-    at = first
-    while at < last:
-        token = tokens[at]
-        word = words.get(token.key) if token.kind == "word" else None
-        found = slot_at(sight, at, word)
-        count = 1
-        if found is not None:
-            count = found.length
-            end = tokens[at + count - 1].end
-            form, reason, word = f"{{{found.kind}}}", f"slot({found.kind})", None
-            form = found.form.replace("{}", form) if found.form else form
-            slots.append(
-                Slot(kind=found.kind, start=token.start, end=end, text=sight.text[token.start : end], value=found.value)
-            )
-        elif word is not None:
-            end, form, reason = token.end, word.canonical, word.reason
-        else:
-            end, (form, reason) = token.end, _unworded(token)
-        elements.append(Element(token.start, end, form, word))
-        if at >= kept and not (found is None and token.key in droppable and is_loose(tokens, at, sight.lexicon)):
-            loose.append(form)
-        reasons.append((at, count, reason))
-        at += count
-    return elements, loose, slots, reasons
-
-
-def _unworded(token: Token) -> tuple[str, str]:
-    """Form and reason of a mark or an unknown token; braces are doubled, so no text looks like a slot."""
-    if token.kind == "punct" and token.key in _KEPT_MARKS:
-        return token.key, "stop"
-    return token.key.replace("{", "{{").replace("}", "}}"), "unknown"
-
-
-def _tile(
-    length: int, tokens: Sequence[Token], first: int, dropped: dict[int, str], reasons: Sequence[tuple[int, int, str]]
-) -> tuple[Span, ...]:
-    """Spans over the whole text, white space between them included."""
-    explained = [(index, 1, "polite") for index in range(first)]
-    explained += reasons
-    explained += [(index, 1, dropped[index]) for index in sorted(dropped) if index >= first]
-    spans: list[Span] = []
-    position = 0
-    for index, count, reason in explained:
-        start, end = tokens[index].start, tokens[index + count - 1].end
-        if start > position:
-            spans.append(Span(start=position, end=start, reason="space"))
-        spans.append(Span(start=start, end=end, reason=reason))
-        position = end
-    if position < length:
-        spans.append(Span(start=position, end=length, reason="space"))
-    return tuple(spans)
+    if not _SHIPPED:
+        _SHIPPED.append(Normaliser())
+    return _SHIPPED[0](text, language)

@@ -40,16 +40,48 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Phrase(msgspec.Struct, frozen=True):
-    """Folded words in a row, and what they mean (a RUNTIME key, or nothing)."""
+    """Folded words in a row, and what the data file says they mean, if anything."""
 
     words: tuple[str, ...]
     value: str = ""
 
 
+class Said(msgspec.Struct, frozen=True):
+    """A phrase that is a slot as it stands ("last week", "tomorrow's", "half an hour")."""
+
+    words: tuple[str, ...]
+    kind: Literal["period", "date", "duration", "time"]
+    value: str
+    form: str = ""
+    """How it reads in the normal form where that is more than `{kind}`."""
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """Words of durations, dates and times of day."""
+
+    durations: Mapping[str, str]
+    """Unit → its letter, `S M H D W`, and `m`, `y` for months and years."""
+    duration_articles: frozenset[str]
+    """Words that are one before a unit of time ("an hour")."""
+    homographs: frozenset[str]
+    """Units that such a word does not count ("a second file")."""
+    months: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    ordinal_marks: frozenset[str]
+    """What is written onto a day ("5th")."""
+    month_joins: frozenset[str]
+    """Words between day and month ("5th of March")."""
+    meridiems: Mapping[str, int]
+    """`am`, `pm` → hours to add."""
+    day_first: bool
+    """30/11/2026 is a date; else only where the month can be but one of the two."""
+
+
 class Loose(msgspec.Struct, frozen=True, kw_only=True):
     """What the loose grade may leave out; the table is in `metnos.request.loose`."""
 
-    greetings: tuple[Phrase, ...]
+    greetings: Mapping[str, tuple[Phrase, ...]]
+    """First word → greetings, longest first."""
     polite: frozenset[str]
     polite_after: frozenset[str]
     articles: frozenset[str]
@@ -68,6 +100,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     order: int
     words: Mapping[str, Word]
+    digest: str = ""
+    """`sha256:…` of the files of an operator that were added to this lexicon."""
     numbers: Mapping[str, int]
     units: Mapping[str, int]
     thousands: str
@@ -99,12 +133,23 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """Words before the means by which something is done ("with", "via")."""
     names: frozenset[str]
     """File names without an extension, spelled exactly."""
-    openings: tuple[Phrase, ...]
-    closings: tuple[Phrase, ...]
-    periods: Mapping[str, tuple[Phrase, ...]]
-    """First word → phrases, longest first."""
-    spans: tuple[Phrase, ...]
-    """Words before a number of days: together they are a period up to now."""
+    openings: Mapping[str, tuple[Phrase, ...]]
+    """First word → polite openings, longest first."""
+    closings: Mapping[str, tuple[Phrase, ...]]
+    """Last word → polite closings, longest first."""
+    said: Mapping[str, tuple[Said, ...]]
+    """First word → phrases that are a slot, longest first."""
+    times: Times
+    multipliers: Mapping[str, int]
+    """Number words that multiply what stands before them."""
+    one: frozenset[str]
+    """Words that are the number one before a unit or a multiplier."""
+    named: frozenset[str]
+    """What a bare name may follow ("called")."""
+    joins: frozenset[str]
+    """Words before the last item of a list."""
+    spans: Mapping[str, tuple[tuple[str, ...], ...]]
+    """First word → words before a number of days: together they are a period up to now."""
     days: Mapping[str, int]
     """Units of such a period, in days."""
     triggers: frozenset[str]

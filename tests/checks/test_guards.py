@@ -20,7 +20,7 @@ from metnos.contracts.catalog import Catalog
 from metnos.contracts.model import Contract, EffectRule
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.model import Plan
-from metnos.request.model import Clause, Request, RequestIntent, Slot
+from metnos.request.model import Clause, Request, RequestIntent, Slot, Told
 from metnos.sdk import EffectClass
 from tests.support import generated
 
@@ -37,7 +37,9 @@ def request(
     *intents: RequestIntent, slots: tuple[Slot, ...] = (), negated: bool = False, text: str = "as said"
 ) -> Request:
     clauses = (Clause(start=0, end=1, intents=intents),)
-    return Request(text=text, language="en", normal_form="", clauses=clauses, slots=slots, negated=negated)
+    return Request(
+        text=text, language="en", normal_form="", explanation=Told(clauses=clauses), slots=slots, negated=negated
+    )
 
 
 def intent(effect: EffectClass, *modifiers: str, verb: str = "write") -> RequestIntent:

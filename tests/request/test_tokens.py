@@ -34,7 +34,14 @@ RULES = [
                                       ("word", "well-known"), ("word", "snake_case")]),
     ("e\u0301", [("word", "é")]),
     ("...", [("punct", ".")] * 3),
-    ("files' $5 {x}", [("word", "files'"), ("odd", "$5"), ("odd", "{x}")]),
+    ("files' $x {x}", [("word", "files'"), ("odd", "$x"), ("odd", "{x}")]),
+    ("$5 €1.50 $5k $", [("word", "$"), ("number", "5"), ("word", "€"), ("number", "1.50"), ("word", "$"), ("number", "5"),
+                        ("word", "k"), ("odd", "$")]),
+    ("20% 5:30 17:30? 5:30pm 5:3", [("number", "20"), ("word", "%"), ("clock", "5:30"), ("clock", "17:30"), ("punct", "?"),
+                                    ("clock", "5:30"), ("word", "pm"), ("odd", "5:3")]),
+    ("at 5 p.m., e.g. A.M.", [("word", "at"), ("number", "5"), ("word", "p.m"), ("punct", "."), ("punct", ","),
+                              ("word", "e.g"), ("punct", "."), ("word", "a.m"), ("punct", ".")]),
+    ("mezz'ora un'ora", [("word", "mezz'"), ("word", "ora"), ("word", "un'"), ("word", "ora")]),
 ]  # fmt: skip
 
 

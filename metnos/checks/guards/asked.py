@@ -91,8 +91,9 @@ def actions_of(request: Request) -> list[Action]:
 
 
 def slots_in(request: Request, clause: Clause) -> tuple[Slot, ...]:
-    """The slots that stand in a clause."""
-    return tuple(slot for slot in request.slots if clause.start <= slot.start < clause.end)
+    """The slots that stand in a clause; a list is its items."""
+    inside = [slot for slot in request.slots if clause.start <= slot.start < clause.end]
+    return tuple(item for slot in inside for item in slot.items or (slot,))
 
 
 def mark_of(request: Request, clause: Clause, slot: Slot) -> str:

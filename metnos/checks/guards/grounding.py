@@ -126,7 +126,7 @@ def _values(request: Request | None, home: str) -> frozenset[str]:
     if request is None:
         return frozenset()
     found: set[str] = set()
-    for slot in request.slots:
+    for slot in (each for given in request.slots for each in (*given.items, given)):
         found.update((normalised(slot.text), normalised(at_home(slot.text, home))))
         values: list[Any] = slot.value if is_list(slot.value) else [slot.value]
         found.update(normalised(str(value)) for value in values)

@@ -1,0 +1,139 @@
+"""The explanation of a request, worked out when somebody asks: spans with their reasons, clauses with their intents.
+
+Law: it says what the pass of `understand.py` decided, and decides nothing itself. Computed at most once; two threads
+may compute it twice, to the same end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metnos.request.intents import Element, clauses_of
+from metnos.request.model import Clause, Span
+from metnos.request.sight import Found, Seen
+from metnos.request.tokens import places
+from metnos.request.words import Lexicon
+
+_END_MARKS = frozenset(".?!…")
+
+
+class Explained:
+    """An `Explanation` of tokens that were already judged."""
+
+    __slots__ = ("_chunks", "_clauses", "_first", "_found", "_last", "_lexicon", "_seen", "_spans", "_text")
+
+    def __init__(
+        self,
+        text: str,
+        chunks: Sequence[str],
+        seen: Sequence[Seen],
+        lexicon: Lexicon,
+        first: int,
+        last: int,
+        found: Sequence[tuple[int, Found]],
+    ) -> None:
+        """`seen`: all tokens, of which `first` to `last` are kept; `found`: slots by their first token."""
+        self._text = text
+        self._chunks = chunks
+        self._seen = seen
+        self._lexicon = lexicon
+        self._first = first
+        self._last = last
+        self._found = found
+        self._spans: tuple[Span, ...] | None = None
+        self._clauses: tuple[Clause, ...] | None = None
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexicon that explains."""
+        return self._lexicon
+
+    @property
+    def tokens(self) -> Sequence[Seen]:
+        """Every token, with its place among the others."""
+        return self._seen
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """They tile the text."""
+        if self._spans is None:
+            self._spans = self._tile()
+        return self._spans
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """In the order said."""
+        if self._clauses is None:
+            self._clauses = clauses_of(self._elements())
+        return self._clauses
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Explained) and (self.spans, self.clauses) == (other.spans, other.clauses)
+
+    def __hash__(self) -> int:
+        return hash((self._text, self._lexicon.language))
+
+    def __repr__(self) -> str:
+        return f"Explained(spans={self.spans!r}, clauses={self.clauses!r})"
+
+    def unknown(self) -> list[int]:
+        """Tokens that nothing explains."""
+        inside = {at + step for at, slot in self._found for step in range(slot.length)}
+        kept = range(self._first, self._last)
+        return [at for at in kept if at not in inside and self._seen[at].reason == "unknown"]
+
+    def spots(self) -> list[tuple[int, int]]:
+        """Start and end of every token in the text."""
+        spots: list[tuple[int, int]] = []
+        at = 0
+        for start, chunk in zip(places(self._text, self._chunks), self._chunks, strict=True):
+            end = 0
+            while end < len(chunk):
+                token = self._seen[at]
+                spots.append((start + token.start, start + token.end))
+                end = token.end
+                at += 1
+        return spots
+
+    def _groups(self) -> list[tuple[int, int, Found | None]]:
+        """(first token, count, slot) of what is kept, in order."""
+        slots = dict(self._found)
+        groups: list[tuple[int, int, Found | None]] = []
+        at = self._first
+        while at < self._last:
+            slot = slots.get(at)
+            count = 1 if slot is None else slot.length
+            groups.append((at, count, slot))
+            at += count
+        return groups
+
+    def _elements(self) -> list[Element]:
+        spots = self.spots()
+        elements: list[Element] = []
+        for at, count, slot in self._groups():
+            start, end = spots[at][0], spots[at + count - 1][1]
+            token = self._seen[at]
+            elements.append(
+                Element(start, end, token.form, token.word) if slot is None else Element(start, end, slot.reads, None)
+            )
+        return elements
+
+    def _tile(self) -> tuple[Span, ...]:
+        explained = [(at, 1, "polite") for at in range(self._first)]
+        for at, count, slot in self._groups():
+            explained.append((at, count, self._seen[at].reason if slot is None else f"slot({slot.kind})"))
+        for at in range(self._last, len(self._seen)):
+            ends = self._seen[at].kind == "punct" and self._seen[at].key in _END_MARKS
+            explained.append((at, 1, "stop" if ends else "polite"))
+        spots = self.spots()
+        spans: list[Span] = []
+        position = 0
+        for at, count, reason in explained:
+            start, end = spots[at][0], spots[at + count - 1][1]
+            if start > position:
+                spans.append(Span(start=position, end=start, reason="space"))
+            spans.append(Span(start=start, end=end, reason=reason))
+            position = end
+        if position < len(self._text):
+            spans.append(Span(start=position, end=len(self._text), reason="space"))
+        return tuple(spans)
