@@ -89,6 +89,30 @@ def add_parts(_app: Any, page: str, source: list[str]) -> None:
     source[0] = re.sub(rf"\[([^]]*)\]\({re.escape(above)}[^)]*\)", r"\1", source[0])  # a file that is no page: its name
 
 
+def spell(_app: Any, what: str, name: str, _item: Any, _options: Any, lines: list[str]) -> None:
+    """A docstring of ours is Markdown: code in single backticks, examples indented behind an empty line."""
+    found = [re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", line) for line in lines]
+    for at in range(1, len(found) - 1):
+        indented = found[at + 1].startswith("    ") and not found[at] and found[at - 1][:1] not in ("", " ")
+        if indented and not found[at - 1].endswith("::"):
+            found[at] = "\n::\n"
+    lines[:] = "\n".join(found).split("\n")
+    if what == "attribute":
+        kept[name] = [*lines]
+
+
+kept: dict[str, list[str]] = {}
+"""Docstrings of attributes: napoleon takes what stands before a colon for a type."""
+
+
+def put_back(_app: Any, what: str, name: str, _item: Any, _options: Any, lines: list[str]) -> None:
+    """An attribute's docstring as it was before napoleon."""
+    if what == "attribute":
+        lines[:] = kept.get(name, lines)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", add_parts)
+    app.connect("autodoc-process-docstring", spell, priority=400)  # before napoleon reads them
+    app.connect("autodoc-process-docstring", put_back, priority=600)

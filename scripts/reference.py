@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PAGES = ("commands.md", "codes.md", "executors.md", "plan-language.md", "settings.md", "turn-machine.md")
+PAGES = ("api.md", "commands.md", "codes.md", "executors.md", "plan-language.md", "settings.md", "turn-machine.md")
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
 _WIDTH: dict[str, Any] = {"terminal_width": WIDTH, "max_content_width": WIDTH}
@@ -89,6 +89,27 @@ def settings() -> Iterator[str]:
     yield "|---|---|"
     for name, meaning in VARIABLES.items():
         yield f"| `{name}` | {meaning} |"
+
+
+def names() -> Iterator[str]:
+    """A directive of Sphinx for each exported name."""
+    import inspect
+
+    import metnos
+
+    for name in metnos.__all__:
+        found: Any = getattr(metnos, name)
+        if inspect.isclass(found):
+            yield from (
+                "```{eval-rst}",
+                f".. autoclass:: metnos.{name}",
+                "   :members:",
+                "   :undoc-members:",
+                "```",
+                "",
+            )
+        elif callable(found):
+            yield from ("```{eval-rst}", f".. autofunction:: metnos.{name}", "```", "")
 
 
 def periods() -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import metnos
+
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -15,3 +17,9 @@ def test_each_page_is_in_the_index_once(root: Path) -> None:
     assert len(names) == len(set(names))
     pages = {path.stem for path in (root / "docs").glob("*.md")} - {"index"} | {"adr/README"}
     assert pages <= set(names), "add the page to a toctree of docs/index.md"
+
+
+def test_every_exported_name_is_on_the_page_of_the_library(root: Path) -> None:
+    page = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\.\. auto(?:class|function):: metnos\.(\w+)$", page, re.MULTILINE)
+    assert named == [name for name in metnos.__all__ if name != "__version__"]
