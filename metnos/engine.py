@@ -309,6 +309,12 @@ class Engine:
 
         return offline.wanted(plan)
 
+    def draw(self, plan: JSON | bytes) -> str:
+        """A plan as a Mermaid flowchart, valid or not; empty for what cannot be read as one."""
+        from metnos.drivers import offline
+
+        return offline.draw(self.parts, plan)
+
     def examples(self, word: str = "", language: str | None = None) -> list[Example]:
         """Sentences that work without a model."""
         return self.parts.library.examples(word, language or self.settings.language or "en")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos.cli.catalog import tell_refused
-from metnos.cli.options import Desk, command, said
+from metnos.cli.options import Desk, command, format_option, said, show_drawing
 from metnos.cli.turnview import finish, progress_lines, show_plan
 from metnos.text import message
 
@@ -47,12 +47,20 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) 
 
 @command()
 @click.argument("words", nargs=-1, required=True)
-def plan_command(desk: Desk, words: tuple[str, ...]) -> int:
+@format_option
+def plan_command(desk: Desk, words: tuple[str, ...], form: str) -> int:
     """Show the plan for a sentence, without running it."""
+    from metnos.cli import exits
+    from metnos.drivers.results import Planned
+
     sentence = said(" ".join(words))
     with desk.engine() as engine:
         desk.speak(engine.language_of(sentence))
         planned = engine.plan_sync(sentence)
+        drawing = engine.draw(planned.plan) if form == "mermaid" and isinstance(planned, Planned) else ""
+    if drawing:
+        show_drawing(desk.output, drawing)
+        return exits.OK
     return show_planned(desk, planned)
 
 

@@ -81,6 +81,27 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
     return wrap
 
 
+def format_option(function: F) -> F:
+    """`--format`: as text, or drawn."""
+    option = click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "mermaid"]),
+        default="text",
+        show_default=True,
+        help="The plan as text, or drawn as a Mermaid flowchart.",
+    )
+    return option(function)
+
+
+def show_drawing(output: Output, drawing: str) -> None:
+    """A drawing alone on stdout, or as the field `mermaid`."""
+    if output.json:
+        output.data({"mermaid": drawing})
+    else:
+        click.echo(drawing, nl=False)
+
+
 def said(text: str) -> str:
     """What was typed, as text.
 

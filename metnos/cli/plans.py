@@ -9,7 +9,7 @@ import click
 
 from metnos import plainfile
 from metnos.cli import exits
-from metnos.cli.options import Desk, command, read_values
+from metnos.cli.options import Desk, command, format_option, read_values, show_drawing
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
@@ -34,7 +34,8 @@ def read_plan_file(path: str) -> bytes:
 @command()
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--input", "pairs", multiple=True, metavar="NAME=VALUE", help="Check with these inputs and no others.")
-def check_command(desk: Desk, file: str, pairs: tuple[str, ...]) -> int:
+@format_option
+def check_command(desk: Desk, file: str, pairs: tuple[str, ...], form: str) -> int:
     """Name every fault of a plan file (JSON or line notation), in one pass. `-` reads stdin.
 
     Inputs (`${INPUT:name}`) are given when the plan is run: they are listed, and taken to be given.
@@ -44,8 +45,13 @@ def check_command(desk: Desk, file: str, pairs: tuple[str, ...]) -> int:
     with desk.engine() as engine:
         checked = engine.check(data, inputs=inputs)
         wanted = engine.inputs_wanted(data)
+        drawing = engine.draw(data) if form == "mermaid" else ""
     output = desk.output
-    if output.json:
+    if drawing:
+        show_drawing(output, drawing)
+    if drawing and (checked.ok or output.json):
+        pass  # a drawing alone: so it can be piped on
+    elif output.json:
         output.data(
             {
                 "valid": checked.ok,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos.cli import exits
-from metnos.cli.options import Desk, command, read_answers
+from metnos.cli.options import Desk, command, format_option, read_answers, show_drawing
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
@@ -52,7 +52,8 @@ def resume_command(
 @click.argument("turn", required=False)
 @click.option("--verify", is_flag=True, help="Only check the chain, the signed head and the anchor.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many turns to list.")
-def log_command(desk: Desk, turn: str | None, verify: bool, limit: int) -> int:
+@format_option
+def log_command(desk: Desk, turn: str | None, verify: bool, limit: int, form: str) -> int:
     """List recorded turns, newest first; or show one. TURN may be a prefix, or `last`."""
     output = desk.output
     with desk.engine() as engine:
@@ -67,7 +68,10 @@ def log_command(desk: Desk, turn: str | None, verify: bool, limit: int) -> int:
         if verify:
             return _whole(desk, engine.read_turn(name))
         view = engine.read_turn(name)
-    if output.json:
+        drawing = engine.draw(view.plan) if form == "mermaid" and view.plan is not None else ""
+    if drawing:
+        show_drawing(output, drawing)
+    elif output.json:
         output.data(view)
     else:
         _show(output, view)

@@ -43,6 +43,24 @@ def wanted(plan: JSON | bytes) -> dict[str, str]:
     return {} if body is None else inputs_wanted(body)
 
 
+def draw(parts: Parts, plan: JSON | bytes) -> str:
+    """A plan as a Mermaid flowchart, each step with the worst effect that it may have; empty for what is no plan."""
+    from metnos.plan.drawing import draw as drawn
+    from metnos.plan.parse import read_plan
+    from metnos.turn.step import worst
+
+    body, _ = plan_body(plan)
+    read = None if body is None else read_plan(body).plan
+    if read is None:
+        return ""
+    effects: dict[int, str] = {step.number: step.worst_effect for step in check(parts, body, None).steps}
+    for number, step in enumerate(read.steps, 1):
+        contract = parts.catalog.get(step.tool)
+        if number not in effects and contract is not None:
+            effects[number] = worst([rule.effect for rule in contract.effects])
+    return drawn(read, effects)
+
+
 def find_turn(parts: Parts, text: str) -> str:
     """A turn id from an id, an unambiguous prefix, or `last`.
 

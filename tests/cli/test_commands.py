@@ -329,3 +329,21 @@ def test_version(metnos: Metnos) -> None:
     from metnos import __version__
 
     assert metnos("--version").out.split()[-1] == __version__
+
+
+# --- drawings -------------------------------------------------------------------------------------------------------------
+
+
+def test_plans_are_drawn(metnos: Metnos, folder: Path) -> None:
+    planned = metnos("plan", "--format", "mermaid", COUNT)
+    assert (planned.status, planned.err) == (0, "")
+    assert planned.out.startswith('flowchart TD\n    s1["1 ')
+    assert "e_read" in planned.out
+    assert metnos("--json", "plan", "--format", "mermaid", COUNT).json == {"mermaid": planned.out}
+    metnos("ask", COUNT)
+    assert metnos("log", "last", "--format", "mermaid").out == planned.out
+    broken = metnos(
+        "check", "--format", "mermaid", write(folder, "plan.json", {"steps": [{"tool": "nope", "args": {}}]})
+    )
+    assert (broken.status, broken.out.startswith("flowchart TD\n")) == (1, True)
+    assert "unknown-tool" in broken.err
