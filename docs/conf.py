@@ -41,18 +41,7 @@ default_role = "literal"  # docstrings are Markdown: single backticks are code
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries have no page here; links in Markdown are checked
 
 
-COMING = (
-    "errors",
-    "embedding",
-    "testing",
-    "tutorial",
-    "plan-language",
-    "executors",
-    "api",
-    "security",
-    "turn-machine",
-    "schemas",
-)
+COMING = ("embedding", "errors")
 """Pages of the index that may not be there yet."""
 DECISIONS = "\n\n```{toctree}\n:hidden:\n:glob:\n\n[0-9]*\n```\n"
 
