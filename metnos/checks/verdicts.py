@@ -14,6 +14,7 @@ import msgspec
 
 from metnos.checks.model import CheckContext, Checked, Guarded
 from metnos.plan.jsondata import JSONFault, canonical
+from metnos.request.explained import Explained
 
 Validate: TypeAlias = Callable[[Any, CheckContext], Checked]
 Guard: TypeAlias = Callable[[Checked, CheckContext], Guarded]
@@ -23,7 +24,15 @@ LIMIT = 512
 MAX_KEY = 32 * 1024
 """Bytes of plan and context beyond which nothing is remembered."""
 
-_encode = msgspec.json.Encoder(order="sorted").encode
+
+def _told(value: Any) -> Any:
+    """An explanation of a request that is worked out when it is asked for: as the parts that a check may look at."""
+    if isinstance(value, Explained):
+        return [value.spans, value.clauses]
+    raise TypeError(f"{type(value).__name__} is no part of a context")
+
+
+_encode = msgspec.json.Encoder(order="sorted", enc_hook=_told).encode
 
 
 class Verdicts:
