@@ -52,7 +52,7 @@ class LiveTurn(TurnUnderWay):
         self._drain()
         if self.launch or self.pending or self.probes:
             return False
-        self._finish_if_suspended()
+        self._finish_if_ended()
         return True
 
     async def run(self, *opening: i.AnyInput) -> None:
@@ -75,7 +75,7 @@ class LiveTurn(TurnUnderWay):
             raise
         finally:
             await self._abandon()
-        self._finish_if_suspended()
+        self._finish_if_ended()
 
     def _open(self, opening: tuple[i.AnyInput, ...]) -> None:
         for item in opening:
@@ -170,8 +170,8 @@ class LiveTurn(TurnUnderWay):
         left = [task for task in self.tasks.values() if not task.done()]
         for task in left:
             task.cancel()
-        if left:
-            await asyncio.gather(*left, return_exceptions=True)
+        if self.tasks:  # those that have ended too: what they raised is told once, by the first of them
+            await asyncio.gather(*self.tasks.values(), return_exceptions=True)
 
     async def _step_task(self, command: c.StartStep) -> None:
         outcome = await self.runners.run(command, self.contract(command.executor), self.grant)
@@ -184,8 +184,11 @@ class LiveTurn(TurnUnderWay):
         self.head = self.writer.finish("closed")
         self.ports.boundary("turn-finished")
 
-    def _finish_if_suspended(self) -> None:
-        if self.suspended and self.head is None:
+    def _finish_if_ended(self) -> None:
+        """Sign what has no head yet: a suspension, or a log that ended and was cut off before its head."""
+        if self.head is None and self.machine.state.closed:
+            self.finish()
+        elif self.suspended and self.head is None:
             self.head = self.writer.finish("suspended")
             self.ports.boundary("turn-finished")
 

@@ -310,7 +310,8 @@ def reopen(
         live.adopt(commands)
         now = versions(parts) | {one.reference: one.digest for one in parts.catalog.contracts().values()}
         resumed = TurnResumed(at=parts.ports.clock(), versions=now, fence=writer.fence)
-        return live, (resumed, *_answers(parts, live, approve, deny, answers))
+        given = _answers(parts, live, approve, deny, answers)
+        return live, () if machine.state.closed else (resumed, *given)  # ended, and cut off before its head
     except BaseException:
         writer.release()
         raise

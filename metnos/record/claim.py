@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from metnos.record.faults import RecordFault
@@ -23,14 +24,16 @@ class Claim:
         self._path = path
 
     def release(self) -> None:
-        """Remove the lock's file and give the lock up, in this order: a name never stands for two locks."""
+        """Remove the lock's file and give the lock up, in this order: a name never stands for two locks.
+
+        A file that cannot be removed stays, without a lock on it: whoever claims the turn next takes it over.
+        """
         if self._file < 0:
             return
         file, self._file = self._file, -1
-        try:
+        with suppress(OSError):
             self._path.unlink(missing_ok=True)
-        finally:
-            os.close(file)
+        os.close(file)
 
 
 def claim_turn(folder: Path, turn: str) -> Claim:

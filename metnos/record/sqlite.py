@@ -19,6 +19,7 @@ from metnos.record.faults import RecordFault
 from metnos.record.loading import LedgerRows, check_ledger, check_row, load_log, load_summaries, load_summary
 from metnos.record.model import TurnLog, TurnSummary, Verified
 from metnos.record.recorder import Recorder, check_turn_id
+from metnos.record.summary import summary_of
 from metnos.record.verify import verify_log
 from metnos.record.writer import RECLAIMED, SqliteWriter
 from metnos.turn.inputs import TurnOpened
@@ -63,6 +64,7 @@ class SqliteJournal:
             writer = SqliteWriter(
                 self._database, Recorder(turn, log.records[-1].seq, log.records[-1].hash), fence, claim
             )
+            writer.knows_outcome(summary_of(log).outcome)
             writer.ledger.restore(
                 [(row.step, row.id) for row in ledger.operations if row.state in {"intent", "unknown"}],
                 [row.consent() for row in ledger.consents],

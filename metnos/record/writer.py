@@ -57,6 +57,10 @@ class SqliteWriter:
         """Number of the last record, buffered ones included."""
         return self._recorder.seq
 
+    def knows_outcome(self, outcome: str) -> None:
+        """After a resume: what the records say already; a log may have ended and been cut off before its head."""
+        self._outcome = outcome
+
     def adopt(self, commands: Iterable[AnyCommand]) -> None:
         """Commands of the folded log, so that the ledger knows what a later `StepStarted` starts."""
         self.ledger.adopt(commands)

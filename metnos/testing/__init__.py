@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metnos.testing.clock import FakeClock
+    from metnos.testing.disk import BadDisk, FullDisk
     from metnos.testing.journals import DurableJournalSuite, JournalSuite
     from metnos.testing.proposer import Asked, ScriptedProposer
     from metnos.testing.standins import Call, StandIns
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked",
+    "BadDisk",
     "Call",
     "DurableJournalSuite",
     "FakeClock",
+    "FullDisk",
     "JournalSuite",
     "ScriptedProposer",
     "StandIns",
@@ -30,9 +33,11 @@ __all__ = [
 
 _HOMES = {
     "Asked": "metnos.testing.proposer",
+    "BadDisk": "metnos.testing.disk",
     "Call": "metnos.testing.standins",
     "DurableJournalSuite": "metnos.testing.journals",
     "FakeClock": "metnos.testing.clock",
+    "FullDisk": "metnos.testing.disk",
     "JournalSuite": "metnos.testing.journals",
     "ScriptedProposer": "metnos.testing.proposer",
     "StandIns": "metnos.testing.standins",

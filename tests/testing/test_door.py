@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 PROMISED = [
     "Asked",
+    "BadDisk",
     "Call",
     "DurableJournalSuite",
     "FakeClock",
+    "FullDisk",
     "JournalSuite",
     "ScriptedProposer",
     "StandIns",
