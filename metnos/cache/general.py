@@ -13,7 +13,7 @@ tools and fields, and step numbers are never slots.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, cast
 
 from metnos.cache.conversions import convert
@@ -36,13 +36,16 @@ _MOMENT = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _NUMBERED = frozenset(("integer", "number", "size"))
 
 
-def generalise(request: Request, plan: dict[str, Any], catalog: Catalog) -> General | NotGeneral:
+def generalise(
+    request: Request, plan: dict[str, Any], catalog: Catalog, *, closed: Collection[int] = ()
+) -> General | NotGeneral:
     """The plan with every slot open that can be located without doubt.
 
     Args:
         request: What was said.
         plan: The plan that served it, as JSON; it is not changed.
         catalog: The contracts of its tools.
+        closed: Slots, by number, that stay in the key whatever is found.
 
     Returns:
         The general plan; or why no cache may hold this plan, not even for the same words (`unfit`).
@@ -50,7 +53,7 @@ def generalise(request: Request, plan: dict[str, Any], catalog: Catalog) -> Gene
     reason = unfit(request, plan, catalog)
     if reason is not None:
         return reason
-    located = locate(request.slots, list(leaves(plan, catalog)), request.language)
+    located = locate(request.slots, list(leaves(plan, catalog)), request.language, closed)
     apart = apart_words(plan, catalog)
     read_only = is_read_only(plan, catalog)
     general = General(
@@ -59,7 +62,7 @@ def generalise(request: Request, plan: dict[str, Any], catalog: Catalog) -> Gene
         kinds=tuple(slot.kind for slot in request.slots),
         uses=located.uses,
         fixed={index: request.slots[index].value for index in sorted(located.fixed)},
-        fixed_texts={index: _said(request.slots[index]) for index in sorted(located.fixed) if located.free},
+        fixed_texts={index: said_of(request.slots[index]) for index in sorted(located.fixed) if located.free},
         shapes={
             index: (shape_of(request.slots[index], apart, effects=not read_only),)
             for index in sorted({use.index for use in located.uses})
@@ -83,7 +86,7 @@ def bind_general(general: General, slots: Sequence[Slot]) -> Bound | Refusal:
         return Refusal("", f"{' '.join(slot.kind for slot in slots)} ≠ {' '.join(general.kinds)}")
     for index, value in general.fixed.items():
         said = general.fixed_texts.get(index)
-        if not _same(slots[index].value, value) or (said is not None and said != _said(slots[index])):
+        if not same_data(slots[index].value, value) or (said is not None and said != said_of(slots[index])):
             return Refusal(str(index), f"{slots[index].text} ≠ {said or value}")
     for index, shapes in general.shapes.items():
         shape = shape_of(slots[index], general.apart, effects=not general.read_only)
@@ -91,7 +94,7 @@ def bind_general(general: General, slots: Sequence[Slot]) -> Bound | Refusal:
             return Refusal(str(index), f"{slots[index].text}: {shape} ≠ {' | '.join(shapes)}")
     values: dict[str, Any] = {}
     for number, use in enumerate(general.uses):
-        value = _render(use, slots[use.index], general.language)
+        value = render(use, slots[use.index], general.language)
         if isinstance(value, Refusal):
             return value
         values[f"s{number}"] = value
@@ -106,8 +109,9 @@ def bind_general(general: General, slots: Sequence[Slot]) -> Bound | Refusal:
 
 def unfit(request: Request, plan: dict[str, Any], catalog: Catalog) -> NotGeneral | None:
     """Why no cache may hold this plan at all, not even for the very same words; None if one may."""
-    if not read_plan(plan).ok:
-        return NotGeneral("bad-plan")
+    read = read_plan(plan)
+    if not read.ok:
+        return NotGeneral("bad-plan", read.diagnostics[0].code)
     if has_handle(plan):
         return NotGeneral("sealed")
     for step in plan["steps"]:
@@ -170,12 +174,15 @@ def _unfit_sensitive(leaf: Leaf, plan: dict[str, Any], catalog: Catalog) -> Any:
 # --- binding --------------------------------------------------------------------------------------------------
 
 
-def _said(slot: Slot) -> str:
+def said_of(slot: Slot) -> str:
+    """The words of a slot, spaces aside."""
     return " ".join(slot.text.split())
 
 
-def _same(left: Any, right: Any) -> bool:
+def same_data(left: Any, right: Any) -> bool:
     """Equal as JSON: a list from a stored entry is a tuple no more, true is not 1."""
+    if type(left) is str and type(right) is str:
+        return left == right
     return canonical(_plain(left)) == canonical(_plain(right))
 
 
@@ -190,12 +197,12 @@ def _is_value(use: SlotUse) -> bool:
     )
 
 
-def _render(use: SlotUse, slot: Slot, language: str) -> Any:
+def render(use: SlotUse, slot: Slot, language: str) -> Any:
     """The one literal that all readings give, spelled as its place asks; or a refusal."""
     found: Any = None
     for number, reading in enumerate(use.readings):
         value = _read(reading, slot, language, typed=use.mode == "typed")
-        if value is None or (number and not _same(value, found)):
+        if value is None or (number and not same_data(value, found)):
             return Refusal(str(use.index), f"{slot.text}: {' | '.join('+'.join(r[1::2]) for r in use.readings)}")
         found = value
     return _bounded(use, found, slot) or _spelled(use, found, slot)

@@ -89,8 +89,14 @@ def _argument(name: str, value: Any, where: str, contract: Contract, args: Mappi
     if not is_object(schema):
         yield Leaf(where, name, "key")
         schema = {}
-    pattern = name in {"pattern", "glob", "regex"} or args.get("op") == "matches" or args.get("syntax") == "regex"
-    yield from _data(value, where, schema, pattern=pattern)
+    yield from _data(value, where, schema, pattern=_is_pattern(name, args, properties))
+
+
+def _is_pattern(name: str, args: Mapping[str, Any], properties: Mapping[str, Any]) -> bool:
+    """Whether marks in this argument may mean something; where the contract has a `syntax`, it says so."""
+    if "syntax" in properties:
+        return args.get("syntax", properties["syntax"].get("default")) != "text"
+    return name in {"pattern", "glob", "regex"} or args.get("op") == "matches"
 
 
 def _filler(name: str, filler: dict[str, Any], where: str) -> Iterator[Leaf]:
@@ -119,7 +125,7 @@ def _data(value: Any, where: str, schema: Mapping[str, Any], *, pattern: bool = 
     elif value is None or isinstance(value, bool):
         yield Leaf(where, value, "position")
     elif "enum" in schema or "const" in schema:
-        yield Leaf(where, value, "word")
+        yield Leaf(where, value, "word", schema)
     else:
         yield Leaf(where, value, "data", schema, pattern)
 

@@ -8,7 +8,7 @@ the others, so the search begins again without it, until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metnos.cache.conversions import REFERENCES, Form, convert, forms
@@ -48,9 +48,9 @@ class Located(NamedTuple):
     """Pointers of literals that are neither a slot nor a default nor structure."""
 
 
-def locate(slots: Sequence[Slot], found: Sequence[Leaf], language: str) -> Located:
-    """Locate every slot in the leaves, or give it up."""
-    fixed: set[int] = set()
+def locate(slots: Sequence[Slot], found: Sequence[Leaf], language: str, closed: Collection[int] = ()) -> Located:
+    """Locate every slot in the leaves, or give it up; those in `closed` are given up from the start."""
+    fixed = set(closed)
     while True:
         search = _Search({index: slot for index, slot in enumerate(slots) if index not in fixed}, language)
         for leaf in found:
@@ -243,7 +243,7 @@ class _Search:
     # --- uses -----------------------------------------------------------------------------------------------
 
     def _name(self, index: int, readings: tuple[Reading, ...], mode: Mode, leaf: Leaf) -> str:
-        least, most = _bounds(leaf, mode)
+        least, most = bounds(leaf, mode)
         return f"${{SLOT:{self._use(index, readings, mode, leaf.place, least, most)}}}"
 
     def _use(
@@ -315,7 +315,7 @@ def _same(literal: Any, value: Any) -> bool:
     return bool(literal == value) and (numbers or isinstance(literal, str) == isinstance(value, str))
 
 
-def _bounds(leaf: Leaf, mode: Mode) -> tuple[float | None, float | None]:
+def bounds(leaf: Leaf, mode: Mode) -> tuple[float | None, float | None]:
     schema = leaf.schema
     names = ("minimum", "maximum") if mode == "typed" else ("minLength", "maxLength")
     least, most = schema.get(names[0]), schema.get(names[1])

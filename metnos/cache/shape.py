@@ -14,7 +14,7 @@ from metnos.contracts.catalog import Catalog
 from metnos.request.model import Slot
 
 _WORDS = re.compile(r"[^\W_]+")
-_ENDING = re.compile(r"\.([^\W_]{1,10})\Z")
+_ENDING = re.compile(r"(?<=[^/.])\.[^\W_]{1,10}\Z")
 _SIMPLE = re.compile(r"\*\.[^\W_]+")
 
 

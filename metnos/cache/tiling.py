@@ -87,8 +87,17 @@ def _spans(text: str, index: int, slot: Slot, language: str) -> Iterator[_Span]:
 
 
 def _best(spans: list[_Span]) -> list[_Span]:
-    """Without those of a later order that overlap an earlier one's."""
-    first = [span for span in spans if span.order == 1]
+    """Without those of a later order that overlap an earlier one's, and without parts of the value itself."""
+    values = [span for span in spans if span.conversion == "value"]
+    first = [
+        span
+        for span in spans
+        if span.order == 1
+        and not any(
+            value.start <= span.start and span.end <= value.end and span.end - span.start < value.end - value.start
+            for value in values
+        )
+    ]
     later = [
         span
         for span in spans

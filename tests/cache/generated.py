@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from metnos.cache.model import Match
 from metnos.cache.template import Template, lines, parts_of
@@ -12,7 +13,7 @@ from metnos.cache.wordings import SlotPart, parse_wording, sentences
 from metnos.request.model import Request
 from metnos.request.understand import understand
 
-Pair = tuple[Request, dict[str, object]]
+Pair = tuple[Request, dict[str, Any]]
 
 VALUES: dict[str, dict[str, Sequence[str]]] = {
     "en": {
