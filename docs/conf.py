@@ -73,6 +73,7 @@ def add_parts(_app: Any, page: str, source: list[str]) -> None:
         source[0] += DECISIONS
     elif page == "changelog":
         source[0] += fragments()
+    source[0] = source[0].replace("```mermaid\n", "```text\n")  # drawing it takes a script from elsewhere
     source[0] = re.sub(r"^!\[[^]]*\]\((_static/[a-z-]+\.svg)\)$", inline, source[0], flags=re.MULTILINE)
     above = "../" * (page.count("/") + 1)
     source[0] = re.sub(rf"\[([^]]*)\]\({re.escape(above)}[^)]*\)", r"\1", source[0])  # a file that is no page: its name

@@ -112,6 +112,22 @@ def names() -> Iterator[str]:
             yield from ("```{eval-rst}", f".. autofunction:: metnos.{name}", "```", "")
 
 
+def drawing(page: str) -> Iterator[str]:
+    """The first plan in line notation of a page, drawn."""
+    import re
+
+    from metnos.plan.drawing import draw
+    from metnos.plan.notation import parse_lines
+
+    shown = re.search(
+        r"^```text\n(1 .*?)^```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    plan = shown and parse_lines(shown[1]).plan
+    if plan is None:
+        raise SystemExit(f"{page}: its first plan cannot be read")
+    yield from ("```mermaid", *draw(plan).rstrip().splitlines(), "```")
+
+
 def periods() -> Iterator[str]:
     """Reference to the runtime → its value at one moment."""
     from metnos.values.runtime import DATES, PERIODS, runtime_value
