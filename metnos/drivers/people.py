@@ -1,22 +1,68 @@
-"""Commands that ask a person: approvals and dialogs. They are on disk before anybody is asked."""
+"""Commands that ask a person: approvals and dialogs. They are on disk before anybody is asked, and so
+is what lay at the targets.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from posixpath import basename, join
+from typing import TYPE_CHECKING, Final
 
 from metnos.drivers.asked import ask_host, is_open
+from metnos.execute.witness import witness
+from metnos.turn import inputs as i
+from metnos.turn.claims import absolute, names_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metnos.drivers.state import TurnUnderWay
     from metnos.turn import commands as c
+    from metnos.turn.state import Call
+
+LOOKED_AT: Final = frozenset({"change", "delete"})
+"""Actions that could take away what a person did not see."""
 
 
 def ask(turn: TurnUnderWay, command: c.AskApproval) -> None:
     """Ask for consent; without anybody to ask the turn will suspend."""
     turn.ports.boundary("approval-committed")
+    _look(turn, command)
     approve = turn.ports.approve
     if approve is not None and is_open(turn, command):
         ask_host(turn, command, lambda: approve(command))
+
+
+def _look(turn: TurnUnderWay, command: c.AskApproval) -> None:
+    """Record what lies where something would be replaced or taken away: a yes is to that and to nothing else."""
+    approval = turn.machine.state.approvals.get(command.approval)
+    if approval is None or approval.seen is not None or command.action not in LOOKED_AT:
+        return
+    if any(call.run.step.contract.placement != "worker" for call in approval.calls):
+        return
+    places = places_of(approval.calls, turn.grant.folder)
+    found = witness(turn.grant, (path for paths in places.values() for path in paths))
+    seen = {key: {path: found[path] for path in paths} for key, paths in places.items() if paths}
+    turn.feed(i.TargetsSeen(at=turn.clock(), approval=command.approval, seen=seen))
+
+
+def places_of(calls: Sequence[Call], folder: str) -> dict[str, list[str]]:
+    """Call → the paths that it would touch; each path once: after the first call it is that call's own work.
+
+    Where a target is a folder, what is put into it keeps its name: so the names of the other paths in it count, too.
+    """
+    found: dict[str, list[str]] = {}
+    taken: set[str] = set()
+    for call in calls:
+        roots = {
+            one.arg for one in call.run.step.contract.resources or () if one.kind == "root" and one.arg is not None
+        }
+        paths = [absolute(name, folder) for arg in sorted(roots) for name in names_in(call.args.get(arg)) or ()]
+        targets = [target for target in call.targets if target in paths]
+        inside = [join(target, basename(path)) for target in targets for path in paths if path != target]
+        mine = [path for path in dict.fromkeys((*targets, *inside)) if path not in taken]
+        taken.update(mine)
+        found[call.key] = mine
+    return found
 
 
 def open_dialog(turn: TurnUnderWay, command: c.OpenDialog) -> None:

@@ -32,6 +32,7 @@ from metnos.execute.here import HereContext
 from metnos.execute.outcome import STOPPED, StepOutcome, failed
 from metnos.execute.prepared import Prepared
 from metnos.execute.wire import NOT_MADE
+from metnos.execute.witness import changed
 from metnos.sdk import Effect, Result
 from metnos.turn.commands import StartStep
 
@@ -135,6 +136,13 @@ class Runners:
             return await self._on_loop(prepared, command, grant)
         if prepared.how == "host":
             return await self._in_thread(prepared, command, grant)
+        if command.expects:
+            import asyncio
+
+            path = await asyncio.to_thread(changed, grant, command.expects)
+            if path is not None:
+                message = "it is not what it was when you were asked; nothing was done to it"
+                return failed("conflict", "changed-since", message, where=path, hint="look at it, then ask again")
         return await self._in_worker(prepared, command, grant)
 
     async def probe(self, command: ProbeEffect, contract: Contract, grant: Grant) -> Probed:

@@ -77,6 +77,8 @@ class StartStep(Command, frozen=True, tag="start_step"):
     placement: Placement
     timeout_s: float
     idempotent: bool = False
+    expects: dict[str, str] = {}
+    """Path → what lay there when a person allowed this (`TargetsSeen`); anything else there now, and it is refused."""
 
 
 class StopStep(Command, frozen=True, tag="stop_step"):

@@ -9,7 +9,9 @@ Law:
    `approval-stranger`) and the question stays open, so that a stale or forged answer cannot end a turn either.
 3. It is used once, and only before it expires: 24 hours after it was asked, by the `at` of the inputs. Silence is
    a person's no, not a rule's: `user_aborted`, code `approval-expired`.
-4. A refusal ends the turn `user_aborted`; what runs is let finish, nothing new starts.
+4. It is bound to what the person saw, too: what lay at the targets when the question was asked (`TargetsSeen`) goes
+   with the `StartStep`, and whoever runs it refuses if something else lies there by then (`changed-since`).
+5. A refusal ends the turn `user_aborted`; what runs is let finish, nothing new starts.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from metnos.values.resolve import Fault, resolve
 if TYPE_CHECKING:
     from metnos.checks.model import CheckedStep
     from metnos.sdk import EffectClass
-    from metnos.turn.inputs import ApprovalGiven
+    from metnos.turn.inputs import ApprovalGiven, TargetsSeen
     from metnos.turn.state import Call, StepRun, TurnState
 
 EXPIRES_US: Final = 24 * 3600 * 1_000_000
@@ -216,6 +218,12 @@ def _ask(turn: TurnState, calls: list[Call], verdict: AskUser) -> None:
     turn.commands.append(command)
 
 
+def seen(approval: Approval, item: TargetsSeen) -> None:
+    """What lay at the targets when the question was asked; a later look, after a resume, does not replace it."""
+    if approval.seen is None:
+        approval.seen = item.seen
+
+
 def given(turn: TurnState, approval: Approval, answer: ApprovalGiven) -> None:
     """A person said yes: to this, in time, and with the right to say it?"""
     command = approval.command
@@ -234,6 +242,7 @@ def given(turn: TurnState, approval: Approval, answer: ApprovalGiven) -> None:
     for call in approval.calls:
         if call.run.lifted:
             turn.facts.append(PolicyDecided(step=call.key, verdict=ALLOW, digest=call.digest))
+        call.expects = (approval.seen or {}).get(call.key, {})
         launch(turn, call)
 
 

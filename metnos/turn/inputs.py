@@ -137,6 +137,14 @@ class EffectProbed(Input, frozen=True, tag="effect_probed"):
     effects: tuple[Effect, ...] = ()
 
 
+class TargetsSeen(Input, frozen=True, tag="targets_seen"):
+    """What lay at the targets when a person was asked; it binds what they allow to that. Told once, before they answer."""
+
+    approval: str
+    seen: dict[str, dict[str, str]]
+    """Step or item → path → what lay there, in a word that is compared for equality only."""
+
+
 class ApprovalGiven(Input, frozen=True, tag="approval_given", omit_defaults=False):
     approval: str
     digest: str
@@ -210,6 +218,7 @@ AnyInput: TypeAlias = (
     | StepFailed
     | StepStopped
     | EffectProbed
+    | TargetsSeen
     | ApprovalGiven
     | ApprovalRefused
     | ApprovalExpired

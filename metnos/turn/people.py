@@ -11,7 +11,7 @@ from metnos.turn.advance import advance
 from metnos.turn.answer import close, end_log
 from metnos.turn.arguments import check
 from metnos.turn.commands import OpenDialog, StopStep
-from metnos.turn.consent import expired, given, refused
+from metnos.turn.consent import expired, given, refused, seen
 from metnos.turn.inputs import VirtualInput
 from metnos.turn.planning import answered
 from metnos.turn.schedule import halt
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 ANSWER = "answer"
 """Name of the input that the answer to an `ask` terminal becomes."""
+
+
+def targets_seen(turn: TurnState, item: i.TargetsSeen) -> None:
+    """The driver has looked at what a question is about."""
+    approval = turn.approvals.get(item.approval)
+    if approval is not None:
+        seen(approval, item)
+    elif item.approval not in turn.lapsed:
+        refuse(turn.phase, item, f"no approval {item.approval} is open")
 
 
 def approval_given(turn: TurnState, item: i.ApprovalGiven) -> None:

@@ -43,6 +43,7 @@ class Call:
         "effect",
         "effects",
         "error",
+        "expects",
         "item",
         "item_value",
         "key",
@@ -70,6 +71,8 @@ class Call:
         self.effect: EffectClass = "read"
         self.targets: tuple[str, ...] = ()
         self.claims: Claims | None = None
+        self.expects: dict[str, str] = {}
+        """What must lie at its targets when it starts: what a person saw."""
         self.start: StartStep | None = None
         """As it was asked for: asked again unchanged after a crash."""
         self.announced = False
@@ -182,13 +185,15 @@ class PlanRun:
 class Approval:
     """An open `AskApproval`, and the calls that it is for."""
 
-    __slots__ = ("calls", "command", "digest")
+    __slots__ = ("calls", "command", "digest", "seen")
 
     def __init__(self, command: AskApproval, digest: str, calls: list[Call]) -> None:
         self.command = command
         self.digest = digest
         """Argument digest of the call, or the digest over the ordered item digests."""
         self.calls = calls
+        self.seen: dict[str, dict[str, str]] | None = None
+        """Call → path → what lay there when it was asked; None: nobody has looked."""
 
 
 class Held(NamedTuple):

@@ -15,6 +15,8 @@ from __future__ import annotations
 from posixpath import dirname
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import structs
+
 from metnos.plan.digests import operation_id
 from metnos.plan.jsondata import MAX_RESULT_BYTES, JSONFault, digest
 from metnos.sdk import EFFECT_CLASSES, EffectClass, Failure
@@ -213,6 +215,7 @@ def launch(turn: TurnState, call: Call) -> None:
         placement=contract.placement,
         timeout_s=contract.limits.timeout_s,
         idempotent=contract.idempotent,
+        expects=call.expects,
     )
     start_again(turn, call)
 
@@ -220,6 +223,8 @@ def launch(turn: TurnState, call: Call) -> None:
 def start_again(turn: TurnState, call: Call) -> None:
     """Ask for `call`'s operation: for the first time, or under the same id after a crash."""
     assert call.start is not None
+    if call.began and call.start.expects:  # what lies there may be its own work by now
+        call.start = structs.replace(call.start, expects={})
     call.state = call.run.state = "started"
     call.announced = False
     turn.calls[call.key] = call

@@ -78,6 +78,7 @@ _STEPS: Final[dict[type[i.Input], str]] = {
     i.EffectProbed: "effect_probed",
 }
 _PEOPLE: Final[dict[type[i.Input], str]] = {
+    i.TargetsSeen: "targets_seen",
     i.ApprovalGiven: "approval_given",
     i.ApprovalRefused: "approval_refused",
     i.ApprovalExpired: "approval_expired",

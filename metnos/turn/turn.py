@@ -24,6 +24,7 @@ from metnos.turn.people import (
     cancelled,
     dialog_answered,
     dialog_expired,
+    targets_seen,
 )
 from metnos.turn.planning import plan_found, plan_missed, plan_proposed, turn_opened
 from metnos.turn.resume import turn_resumed
@@ -63,6 +64,7 @@ HANDLERS: Final[dict[str, Callable[[TurnState, Any], None]]] = {
         step_failed,
         step_stopped,
         effect_probed,
+        targets_seen,
         approval_given,
         approval_refused,
         approval_expired,

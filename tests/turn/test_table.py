@@ -26,6 +26,7 @@ SAMPLES: dict[type[i.Input], dict[str, object]] = {
     i.StepFailed: {"step": "1.1", "error": failure()},
     i.StepStopped: {"step": "1.1"},
     i.EffectProbed: {"step": "1.1", "found": "done"},
+    i.TargetsSeen: {"approval": "a", "seen": {}},
     i.ApprovalGiven: {"approval": "a", "digest": "d"},
     i.ApprovalRefused: {"approval": "a"},
     i.ApprovalExpired: {"approval": "a"},
