@@ -115,6 +115,9 @@ class _Reader:
         read: list[Step] = []
         terminal: Terminal | None = None
         ended = followed = 0
+        if len(raw) > MAX_STEPS + 1:  # nobody mends ten thousand steps one by one: the others are not looked at
+            faults.add("too-many-steps", "/steps", found=str(len(raw)), expected=f"at most {MAX_STEPS}")
+            return read, FinalAnswer()
         for index, item in enumerate(raw):
             where = f"/steps/{index}"
             tool = item.get("tool") if is_object(item) else None
