@@ -61,7 +61,7 @@ def _as_text(value: Any) -> Any:
             return "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in value)
         case dict():
             return {_as_text(key): _as_text(part) for key, part in cast("dict[Any, Any]", value).items()}
-        case list():
+        case list() | tuple():
             return [_as_text(part) for part in cast("list[Any]", value)]
         case _:
             return value

@@ -137,7 +137,7 @@ class RootedFiles(ActingFiles):
         with self._translated(path):
             folder = self._folder_for(root, parent, make=make_dirs)
             try:
-                there = fingerprint(folder, name)
+                there = fingerprint(folder, name, None if overwrite else len(data))
                 if there is not None:
                     self._require_regular(path, there.status)
                 return replace_file(folder, name, data, there, overwrite=overwrite)

@@ -27,13 +27,16 @@ class There(NamedTuple):
     digest: str | None
 
 
-def fingerprint(folder: int, name: str) -> There | None:
-    """What is called `name` in the open folder, None if nothing is; symlinks are not followed."""
+def fingerprint(folder: int, name: str, size: int | None = None) -> There | None:
+    """What is called `name` in the open folder, None if nothing is; symlinks are not followed.
+
+    With `size`, a file of another size is not read: who looks for the same content knows enough.
+    """
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(status.st_mode) or size not in (None, status.st_size):
         return There(status, None)
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)

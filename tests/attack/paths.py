@@ -6,6 +6,7 @@ with `ARGUMENTS`, which a test holds equal to the manifests.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 from collections.abc import Callable
@@ -141,13 +142,16 @@ SENTENCES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def swap_forever(link: str, first: str, second: str, running: Callable[[], bool]) -> int:
-    """Make the name `link` a link to `second`, then the folder `first` again, as fast as it goes; how often."""
+def swap_forever(place: str, target: str, running: Callable[[], bool]) -> int:
+    """Let the folder `place` and a link to `target` change names, as fast as it goes; how often."""
+    link = f"{place}.link".encode()
+    os.symlink(target, link)
+    exchange = ctypes.CDLL(None, use_errno=True).renameat2
     times = 0
     while running():
-        os.rename(first, f"{first}.away")
-        os.symlink(second, link)
-        os.unlink(link)
-        os.rename(f"{first}.away", first)
+        if exchange(-100, place.encode(), -100, link, 2) != 0:  # AT_FDCWD, RENAME_EXCHANGE
+            raise OSError(ctypes.get_errno(), "renameat2")
         times += 1
+    if times % 2:
+        exchange(-100, place.encode(), -100, link, 2)
     return times

@@ -40,7 +40,7 @@ def test_escape(shared: Shared, tool: str, arg: str, way: str) -> None:
         outcome = seen.document["outcome"]
         if outcome == "success":  # what looks into many files counts those it may not see
             assert (tool, arg) == ("find_texts", "files"), (name, seen.text)
-            assert 'Nothing found.\\n\\nNote: ' in seen.text, (name, seen.text)
+            assert "Nothing found.\\n\\nNote: " in seen.text, (name, seen.text)
             continue
         assert outcome in ("error", "plan_rejected", "partial"), (name, seen.text)
         codes = {problem["code"] for problem in seen.problems()}
@@ -62,6 +62,9 @@ def test_escape_in_a_sentence(shared: Shared, language: str) -> None:
             seen = stage.ask(sentence, language)
             ends.add(seen.document["outcome"])
             assert SECRET not in seen.text, sentence
-            assert seen.document["outcome"] in ("error", "partial", "not_understood", "plan_rejected"), (sentence, seen.text)
+            assert seen.document["outcome"] in ("error", "partial", "not_understood", "plan_rejected"), (
+                sentence,
+                seen.text,
+            )
             assert seen.document["explained"], sentence
     assert "error" in ends, "not one sentence was understood"

@@ -48,12 +48,12 @@ class Zygote:
 
 
 class Forked(Metnos):
-    """`Metnos`, by a zygote. `user` drops to an unprivileged id, `limits` sets rlimits by name."""
+    """`Metnos`, by a zygote. `plain` gives up what root may do that others may not, `limits` sets rlimits by name."""
 
     def __init__(self, zygote: Zygote, folder: Path, home: Path) -> None:
         super().__init__(folder, home)
         self.zygote = zygote
-        self.user = 0
+        self.plain = False
         self.limits: dict[str, int] = {}
         self.patience = PATIENCE_S
 
@@ -66,7 +66,7 @@ class Forked(Metnos):
                 folder=str(self.folder),
                 environment=self.environment | environment,
                 files=[f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (into, out, err)],
-                user=self.user,
+                plain=self.plain,
                 limits=self.limits,
                 patience=self.patience,
             )
@@ -129,10 +129,8 @@ def _child(main: Any, what: dict[str, Any]) -> int:
         os.chdir(what["folder"])
         for name, value in what["limits"].items():
             resource.setrlimit(getattr(resource, name), (value, value))
-        if what["user"]:
-            os.setgroups([])
-            os.setgid(what["user"])
-            os.setuid(what["user"])
+        if what["plain"] and os.geteuid() == 0:
+            _give_up_privileges()
         main(what["arguments"])
     except SystemExit as left:
         return int(left.code or 0)
@@ -146,6 +144,21 @@ def _child(main: Any, what: dict[str, Any]) -> int:
             except OSError:
                 continue
     return 0
+
+
+def _give_up_privileges() -> None:
+    """No capability, not even after an exec: permissions hold for this process as for anybody.
+
+    Its uid stays, for the interpreter itself may lie in a folder that only root can enter.
+    """
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    for capability in range(64):
+        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP; those that this kernel lacks are refused
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
 
 
 if __name__ == "__main__":
