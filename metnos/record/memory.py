@@ -67,7 +67,10 @@ class MemoryWriter:
     def append(self, item: AnyInput, reaction: Reaction, *, durable: bool = False, anchor: bool = False) -> None:
         """Record one input and the facts of its reaction."""
         del durable, anchor  # there is no disk to wait for
-        (self._kept or self._writable()).recorder.add(item, reaction)
+        kept = self._kept or self._writable()
+        if kept.end[0] != "open":  # a claim alone changes nothing that is shown
+            kept.end = ("open", kept.end[1])
+        kept.recorder.add(item, reaction)
 
     def finish(self, status: FinishStatus) -> Head:
         """End or suspend the turn."""
@@ -122,7 +125,6 @@ class MemoryJournal:
                 raise RecordFault("turn-closed", f"turn {turn} is closed", turn=turn)
             log = self._log(kept)
             kept.claimed = True
-            kept.end = ("open", kept.end[1])
             kept.fence += 1
         return MemoryWriter(self, kept), log
 

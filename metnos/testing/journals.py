@@ -222,6 +222,9 @@ class JournalSuite(Suite):
             second, _ = journal.resume("t1")
             must(second.fence == first.fence + 1, f"fences of two claims: {first.fence}, {second.fence}")
             second.release()
+            log = journal.load("t1")
+            must(log.status == "suspended", f"two claims that wrote nothing left the turn {log.status}")
+            must(journal.verify("t1").ok, f"it does not verify: {journal.verify('t1')}")
 
     def test_of_many_threads_that_claim_at_once_one_gets_it(self, tmp_path: Path) -> None:
         """The others get busy, not a second writer."""
