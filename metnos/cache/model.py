@@ -26,30 +26,97 @@ MissReason = Literal[
     "no-send",
     "no-run",
     "no-library",  # no template was admitted for this language
+    # A plan was learned for this request, and is not served (`cache.validity` compares):
+    "executor-changed",  # a tool of the plan has another signature: contract, files, SDK, distributions
+    "executor-removed",  # a tool of the plan is not in the catalog any more
+    "executor-unavailable",  # a tool of the plan is there and cannot run now
+    "family-changed",  # another tool could do what is asked for now, or one of these is gone
+    "rules-changed",  # validator, guards, vocabulary, synonyms or plan language are others
+    "policy-changed",
+    "lexicon-changed",  # the owner's own lexicon files are others
+    "channel-differs",  # it was learned in another class of channel
+    "place-differs",  # the plan names a place unsaid, and folder, home or roots are others
+    "expired",  # nobody used it for too long
+    "clock-moved-back",  # it was learned in what is now the future
+    "demoted",  # a turn that it was served to failed
+    "negative-feedback",  # a person said that this plan was bad
+    # What stood there was nothing that may be believed; it is in quarantine, and an alarm was sounded:
+    "bad-signature",
+    "signer-unknown",
+    "malformed-row",
+    "key-differs",  # a valid entry, under the key of another request
+    "foreign-scope",  # a valid entry of another owner
+    # Nothing was looked for:
+    "not-seen",  # nothing was learned for this request
+    "store-unusable",  # the store cannot be read
+    "attachments",
+    "open-dialog",
+    "unresolved-device",
+    "conversation",  # the words point at something said before
+    "resumed",  # a resumed turn reads no cache
+    "no-cache",
+    "refresh",
 ]
 MISS_REASONS: tuple[MissReason, ...] = get_args(MissReason)
 
 
+Layer = Literal["l0", "l1", "template", "near", "command"]
+"""What served a request: the same request, the same form, a publisher's template, a near one, a slash command."""
+
+
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A template's plan with its slots bound."""
+    """A plan that serves, whole: its slots are bound."""
 
     plan: dict[str, Any]
     """Framework v1 as JSON."""
     entry: str
-    """`id@sha256:…`: the digest is over the signed bytes."""
+    """`id@sha256:…`, for a learned one `l0:<key>@sha256:…`: the digest is over the signed bytes."""
     origins: dict[str, str]
     """JSON pointer of each literal in `plan` → `user` (it holds a bound slot) or `author`."""
     template: str = ""
     language: str = ""
     slots: dict[str, Any] = {}
     """Slot name → bound value, for people (`metnos cache explain`)."""
+    layer: Layer = "template"
 
 
 class Miss(msgspec.Struct, frozen=True, kw_only=True):
-    """No template serves this request."""
+    """No known plan serves this request."""
 
     reason: MissReason
     detail: str = ""
+
+
+Bypass = Literal["", "attachments", "open-dialog", "unresolved-device", "resumed", "no-cache", "refresh"]
+"""Why a turn does not read what was learned; empty: it does."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a turn stands: what a literal of a plan could name without its having been said."""
+
+    folder: str = "/"
+    home: str = ""
+    roots: tuple[str, ...] = ()
+
+
+class Asking(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, from where, and when: all that a look-up may know beside the request."""
+
+    owner: str = "local"
+    channel: str = "terminal"
+    language: str = "en"
+    now: int = 0
+    """µs since 1970 UTC; nothing here reads a clock."""
+    bypass: Bypass = ""
+    place: Place = Place()
+    conversation: str = ""
+
+
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a success: the entries that were written, and why no more were (`admission.HELD`)."""
+
+    admitted: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):

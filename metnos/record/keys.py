@@ -47,16 +47,27 @@ def open_key(folder: Path) -> LogKey:
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    path = folder / KEY_FILE
+    return LogKey(Ed25519PrivateKey.from_private_bytes(open_seed(folder)))
+
+
+def open_seed(folder: Path, name: str = KEY_FILE) -> bytes:
+    """The 32 secret bytes in the file `name` of `folder`, made if there are none.
+
+    Raises:
+        RecordFault: `key-unusable`, the file is no key or cannot be read or written.
+    """
+    path = folder / name
     try:
         try:
             text = _read(path)
         except FileNotFoundError:
             text = _make(path)
-        private = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text.strip()))
+        seed = bytes.fromhex(text.strip())
+        if len(seed) != _SEED_BYTES:
+            raise ValueError(f"{len(seed)} bytes, not {_SEED_BYTES}")  # noqa: TRY301 - one place for what is no key
     except (OSError, ValueError) as fault:
         raise RecordFault("key-unusable", f"{path}: {fault}") from fault
-    return LogKey(private)
+    return seed
 
 
 def _make(path: Path) -> str:

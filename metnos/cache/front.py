@@ -1,0 +1,173 @@
+"""The verified front: what was read, looked at and found to hold, kept in memory until something is taken back.
+
+Law: nothing gets in but what a signature or a stamp vouches for and what stands under its own key. A row that fails is
+taken out of the store, put into quarantine, and an alarm is sounded; whoever asked gets the reason. Between processes
+the store's `version` is the only link: where it has grown everything is read anew, and whatever its version says, what
+was read is read again after `FRESH`, so that a crash between two writes is forgotten soon. Safe between threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metnos.cache.entry import Entry, Kept, Mark, from_bytes, reference, to_bytes
+from metnos.cache.key import key_of
+from metnos.cache.model import MissReason
+from metnos.cache.signing import Keys, unpack
+from metnos.cache.store import Alarm, Store
+
+if TYPE_CHECKING:
+    from metnos.cache.disk import Tampered
+    from metnos.cache.signing import Row
+
+FRESH = 60_000_000
+"""µs for which what was read is believed without looking at the store again."""
+LIMIT = 50_000
+"""What is kept in memory; beyond it everything is read anew."""
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A row that was looked at, ready to be served."""
+
+    kept: Kept
+    reference: str
+    """`KEY@sha256:…`."""
+    plan: bytes
+    """An entry's plan as JSON, decoded anew at each use: nobody can change what others will be served."""
+    signer: str
+    read_at: int
+    cost: int = 0
+    ready: Any = None
+    """What the caller made of it once (an `l1` entry's slots)."""
+
+
+class Bad(msgspec.Struct, frozen=True):
+    """A row that is not believed, and why."""
+
+    reason: MissReason
+    detail: str = ""
+
+
+class Front:
+    """Rows of one store, read with one set of keys."""
+
+    def __init__(self, store: Store, keys: Keys) -> None:
+        self._store = store
+        self._keys = keys
+        self._known: dict[str, Known] = {}
+        self._version = -1
+        self._lock = threading.Lock()
+        self.served: dict[str, int] = {}
+        """Key → uses since they were last written down."""
+
+    def read(self, key: str, scopes: tuple[str, ...], now: int) -> Known | Bad | None:
+        """What is kept under `key`, if it may be believed.
+
+        Args:
+            key: Of the store.
+            scopes: Whose it may be.
+            now: µs since 1970 UTC.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        version = self._store.version()
+        if version != self._version:
+            with self._lock:
+                self._known.clear()
+                self._version = version
+        known = self._known.get(key)
+        if known is not None and 0 <= now - known.read_at < FRESH:
+            return known
+        found = self._store.get(key)
+        if found is None:
+            self._known.pop(key, None)
+            return None
+        looked = self._look(key, found, scopes, now)
+        if isinstance(looked, Known):
+            self._keep(key, looked)
+        return looked
+
+    def write(self, kept: Kept, now: int) -> str:
+        """Sign and keep; returns its reference.
+
+        Raises:
+            StoreFault: the disk failed.
+            JSONFault: it holds something that is not JSON.
+        """
+        body = to_bytes(kept)
+        key = key_of(kept)
+        row = self._keys.seal(body)
+        with self._store.locked():
+            before = self._known.pop(key, None)
+            self._store.put(key, row)
+        if before is not None or not isinstance(kept, Entry):
+            self._store.took_back()  # another process may hold what stood here
+        del now
+        return reference(key, body)
+
+    def drop(self, key: str) -> None:
+        """Take away what is kept under `key`, in every process."""
+        self._known.pop(key, None)
+        self._store.drop(key)
+        self._store.took_back()
+
+    def _keep(self, key: str, known: Known) -> None:
+        with self._lock:
+            if len(self._known) >= LIMIT:
+                self._known.clear()
+            self._known[key] = known
+
+    def _look(self, key: str, found: bytes | Tampered, scopes: tuple[str, ...], now: int) -> Known | Bad:
+        row = unpack(found) if isinstance(found, bytes) else None
+        if row is None:
+            detail = "" if isinstance(found, bytes) else found.why
+            return self._set_aside(key, Bad("malformed-row", detail), found, now)
+        stamped = self._keys.stamp_holds(key, row)
+        if not stamped:
+            bad = self._distrust(row)
+            if bad is not None:
+                return self._set_aside(key, bad, found, now)
+        kept = self._parse(key, row, scopes)
+        if isinstance(kept, Bad):
+            return self._set_aside(key, kept, found, now)
+        if not stamped:
+            self._store.put(key, self._keys.stamped(key, row))
+        plan = b""
+        cost = 0
+        if isinstance(kept, Entry):
+            plan = msgspec.json.encode(kept.plan)
+        return Known(kept, reference(key, row.body), plan, row.signer, now, cost)
+
+    def _distrust(self, row: Row) -> Bad | None:
+        """Why a row without a stamp of ours is not believed; None: it is."""
+        if not self._keys.is_trusted(row.signer):
+            return Bad("signer-unknown", row.signer)
+        return None if self._keys.signature_holds(row) else Bad("bad-signature")
+
+    def _parse(self, key: str, row: Row, scopes: tuple[str, ...]) -> Kept | Bad:
+        """What the body says, if it belongs here."""
+        try:
+            kept = from_bytes(row.body)
+        except (ValueError, msgspec.MsgspecError) as fault:
+            return Bad("malformed-row", str(fault))
+        if kept.scope not in scopes:
+            return Bad("foreign-scope", kept.scope)
+        if key_of(kept) != key:
+            return Bad("key-differs")
+        return kept
+
+    def _set_aside(self, key: str, bad: Bad, found: bytes | Tampered, now: int) -> Bad:
+        """Into quarantine with it; then it is gone from the store."""
+        row = found if isinstance(found, bytes) else found.found
+        self._store.quarantine(Alarm(at=now, key=key, reason=bad.reason, detail=bad.detail), row)
+        self._store.drop(key)
+        return bad
+
+
+def is_mark(kept: Kept) -> bool:
+    """Whether this says that nothing is served here."""
+    return isinstance(kept, Mark)

@@ -1,0 +1,130 @@
+"""Keys of the caches: digests over all that must be equal, and nothing that can be compared afterwards.
+
+Law: a key is `KIND:` and the SHA-256 of canonical JSON; two requests have one key only if every part is equal, so
+nothing is ever found by likeness. Executors, families, rules, policy, channel and place are not in it: they are compared
+at each use, so that a miss can say which one differed (docs/adr/0019).
+
+| kind | leads to |
+|---|---|
+| `l0` | the plan of one request, slot values included |
+| `l1` | the plan of a form, with the values of the slots that stay |
+| `shape` | which slots stay, for a form |
+| `held` | successes of a form that wait for a second one |
+| `anti` | a plan that was bad for a request or a form |
+| `uses` | how often entries were served; decides only what is evicted |
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from metnos.cache.entry import Against, Entry, Held, Kept, Mark, Shape
+from metnos.plan.jsondata import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from metnos.cache.entry import Grade
+    from metnos.request.model import Request, Slot
+
+KINDS: tuple[str, ...] = ("l0", "l1", "shape", "held", "anti", "uses")
+KEY = re.compile(rf"({'|'.join(KINDS)}):[0-9a-f]{{64}}")
+_DOMAIN = "metnos.cache-key/1"
+_END = "?!…."
+_SURE = frozenset((str, int, bool, type(None)))
+
+
+def made(kind: str, *parts: Any) -> str:
+    """`KIND:<hex>` over the parts, which are JSON data."""
+    return f"{kind}:{sha256(canonical([_DOMAIN, kind, *parts])).hexdigest()}"
+
+
+def form_of(request: Request, grade: Grade) -> str:
+    """The normal form of that grade."""
+    return request.normal_form if grade == "strict" else getattr(request, "loose_form", request.normal_form)
+
+
+def grades_of(request: Request) -> tuple[Grade, ...]:
+    """The grades in which this request has a form; strict first."""
+    return ("strict", "loose")
+
+
+def kinds_of(request: Request) -> tuple[str, ...]:
+    """The kinds of its slots, in order."""
+    return tuple([slot.kind for slot in request.slots])
+
+
+def said(request: Request, grade: Grade) -> list[Any]:
+    """What a request says beside its form: slot values, words that the lexicon lacks as they were written, its mark.
+
+    The form folds case, which a word that nobody knows may need (a name, a file); and it drops the mark at the end,
+    which in the strict grade tells a question from an order.
+    """
+    values = [plain(slot.value) for slot in request.slots]
+    text = request.text
+    unknown = [text[span.start : span.end] for span in request.spans if span.reason == "unknown"]
+    return [values, unknown, _mark(text) if grade == "strict" else ""]
+
+
+def _mark(text: str) -> str:
+    """`?` for what ends like a question, else nothing."""
+    stripped = text.rstrip()
+    tail = stripped[len(stripped.rstrip(_END)) :]
+    return "?" if "?" in tail else ""
+
+
+def plain(value: Any) -> Any:
+    """A slot's value as JSON data: tuples are lists, structs are objects."""
+    if value.__class__ in _SURE:
+        return value
+    import msgspec
+
+    return msgspec.to_builtins(value)
+
+
+def l0_key(scope: str, language: str, grade: str, form: str, kinds: Sequence[str], values: Sequence[Any]) -> str:
+    """The key of one request."""
+    return made("l0", scope, language, grade, form, [*kinds], [*values])
+
+
+def l1_key(scope: str, language: str, grade: str, form: str, kinds: Sequence[str], fixed: Sequence[Any]) -> str:
+    """The key of a form; `fixed`: [index, value] of each slot that stays, in order."""
+    return made("l1", scope, language, grade, form, [*kinds], [*map(list, fixed)])
+
+
+def shape_key(scope: str, language: str, grade: str, form: str, kinds: Sequence[str]) -> str:
+    """The key of the index over a form's `l1` entries."""
+    return made("shape", scope, language, grade, form, [*kinds])
+
+
+def held_key(scope: str, language: str, grade: str, form: str, kinds: Sequence[str]) -> str:
+    """The key of the successes of a form that wait."""
+    return made("held", scope, language, grade, form, [*kinds])
+
+
+def anti_key(key: str, plan: dict[str, Any]) -> str:
+    """The key of the anti-entry of `plan` for the entry key `key`."""
+    return made("anti", key, plan)
+
+
+def fixed_of(slots: Sequence[Slot], pattern: Sequence[int]) -> list[list[Any]]:
+    """[index, value] of the slots that stay."""
+    return [[index, plain(slots[index].value)] for index in pattern if index < len(slots)]
+
+
+def key_of(kept: Kept) -> str:
+    """The key that what is kept belongs under, by its own contents."""
+    if isinstance(kept, Entry):
+        make = l0_key if kept.layer == "l0" else l1_key
+        return make(kept.scope, kept.language, kept.grade, kept.form, kept.kinds, kept.values)
+    assert isinstance(kept, Mark | Against | Shape | Held)
+    return kept.key
+
+
+def same_json(left: Any, right: Any) -> bool:
+    """Whether two JSON data are equal, 1 and true told apart."""
+    return orjson.dumps(left, option=orjson.OPT_SORT_KEYS) == orjson.dumps(right, option=orjson.OPT_SORT_KEYS)

@@ -1,0 +1,364 @@
+"""Where rows are kept: a small protocol, in memory and on disk. It knows keys and bytes, and believes nothing.
+
+Law: what is read is bytes that nobody has verified yet (`front` does), or `Tampered`. A store may lose rows, and says
+so by having none; it never changes one. `version` grows with every change that takes something back, in whichever
+process it was made: what was read before it may have been taken back. A fault of the disk is `StoreFault`, which costs
+a miss and nothing else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import stat
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from metnos.cache.disk import HardenedCache, Tampered
+
+FOLDER = "plans"
+"""Below the cache folder of `METNOS_HOME`."""
+MAX_QUARANTINED = 100
+"""Rows and alarms that are kept to be looked at; the oldest go."""
+_VERSION = "version"
+_ALARMS = "alarms.jsonl"
+_QUARANTINE = "quarantine"
+_BROKEN = ("malformed", "not a database", "corrupt")
+
+
+class StoreFault(Exception):
+    """The store cannot be read or written now; `code` is `cache-store` or `cache-folder`."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Alarm(msgspec.Struct, frozen=True, kw_only=True):
+    """A row that nobody here wrote, as it is told to people."""
+
+    at: int
+    key: str
+    reason: str
+    detail: str = ""
+
+
+class Store(Protocol):
+    """Rows by key."""
+
+    def get(self, key: str) -> bytes | Tampered | None:
+        """The row under `key`."""
+        ...
+
+    def put(self, key: str, row: bytes) -> None:
+        """Write a row, whole or not at all."""
+        ...
+
+    def drop(self, key: str | Tampered) -> None:
+        """Take a row away, if it is there."""
+        ...
+
+    def keys(self) -> Iterator[str | Tampered]:
+        """Every key, oldest first."""
+        ...
+
+    def size(self) -> tuple[int, int]:
+        """Number of rows, and bytes that they take."""
+        ...
+
+    def version(self) -> int:
+        """Grows with each `took_back`, over all processes."""
+        ...
+
+    def took_back(self) -> None:
+        """Something that was served must not be served any more."""
+        ...
+
+    def locked(self) -> Any:
+        """While inside, nobody else writes: for reading and writing as one act."""
+        ...
+
+    def quarantine(self, alarm: Alarm, row: bytes) -> None:
+        """Keep a bad row where it is not served, and sound the alarm."""
+        ...
+
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The latest alarms, oldest first."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class MemoryStore:
+    """Rows of one process, gone with it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, bytes] = {}
+        self._alarms: list[Alarm] = []
+        self._version = 0
+        self._lock = threading.RLock()
+
+    def get(self, key: str) -> bytes | Tampered | None:
+        """The row under `key`."""
+        return self._rows.get(key)
+
+    def put(self, key: str, row: bytes) -> None:
+        """Write a row."""
+        with self._lock:
+            self._rows[key] = row
+
+    def drop(self, key: str | Tampered) -> None:
+        """Take a row away."""
+        with self._lock:
+            self._rows.pop(str(key), None)
+
+    def keys(self) -> Iterator[str | Tampered]:
+        """Every key, oldest first."""
+        return iter(tuple(self._rows))
+
+    def size(self) -> tuple[int, int]:
+        """Number of rows, and bytes that they take."""
+        return len(self._rows), sum(map(len, tuple(self._rows.values())))
+
+    def version(self) -> int:
+        """Grows with each `took_back`."""
+        return self._version
+
+    def took_back(self) -> None:
+        """Something must not be served any more."""
+        with self._lock:
+            self._version += 1
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """While inside, nobody else writes."""
+        with self._lock:
+            yield
+
+    def quarantine(self, alarm: Alarm, row: bytes) -> None:  # noqa: ARG002 - there is nowhere to keep it
+        """Sound the alarm."""
+        self._alarms = [*self._alarms, alarm][-MAX_QUARANTINED:]
+
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The latest alarms."""
+        return tuple(self._alarms)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class DiskStore:
+    """Rows in a folder of their own, mode 0700. Safe between threads and between processes."""
+
+    def __init__(self, folder: Path) -> None:
+        """A store in `folder`; it is made when something is first written.
+
+        Raises:
+            StoreFault: `cache-folder`, it is not a folder of this user's alone.
+        """
+        self._folder = folder
+        self._cache: HardenedCache | None = None
+        self._lock = threading.RLock()
+        self._version_file = -1
+        self._version_pid = 0
+        _require_own(folder)
+
+    def get(self, key: str) -> bytes | Tampered | None:
+        """The row under `key`.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using(writing=False) as cache:
+            return None if cache is None else cache.get(key)
+
+    def put(self, key: str, row: bytes) -> None:
+        """Write a row.
+
+        Raises:
+            StoreFault: the disk failed; the row may be there or not.
+        """
+        with self._using() as cache:
+            assert cache is not None
+            cache.set(key, row, retry=True)
+
+    def drop(self, key: str | Tampered) -> None:
+        """Take a row away.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using(writing=False) as cache:
+            if cache is not None:
+                cache.delete(key, retry=True)
+
+    def keys(self) -> Iterator[str | Tampered]:
+        """Every key, oldest first; what is written meanwhile may be missed.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using(writing=False) as cache:
+            found: list[str | Tampered] = [] if cache is None else list(cache)
+        return iter(found)
+
+    def size(self) -> tuple[int, int]:
+        """Number of rows, and bytes of the file.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using(writing=False) as cache:
+            return (0, 0) if cache is None else (len(cache), int(cache.volume()))
+
+    def version(self) -> int:
+        """How often something was taken back; read anew from the one file that all processes share."""
+        file = self._versions()
+        return int.from_bytes(os.pread(file, 8, 0), "little") if file >= 0 else 0
+
+    def took_back(self) -> None:
+        """Something must not be served any more, by any process.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using():
+            file = self._versions(make=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                os.pwrite(file, (self.version() + 1).to_bytes(8, "little"), 0)
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """While inside, no other thread and no other process writes.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using() as cache:
+            assert cache is not None
+            with cache.transact(retry=True):
+                yield
+
+    def quarantine(self, alarm: Alarm, row: bytes) -> None:
+        """Keep a bad row in a file of its own, and sound the alarm."""
+        place = self._folder / _QUARANTINE
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+            name = f"{alarm.at:020d}-{os.getpid()}-{os.urandom(4).hex()}.row"
+            file = os.open(place / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(file, "wb") as out:
+                out.write(row)
+            for old in sorted(place.glob("*.row"))[:-MAX_QUARANTINED]:
+                old.unlink(missing_ok=True)
+            log = os.open(self._folder / _ALARMS, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(log, "ab") as out:
+                out.write(msgspec.json.encode(alarm) + b"\n")
+        except OSError as fault:
+            raise StoreFault("cache-store", f"{place}: {fault}") from fault
+
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The latest alarms; a line that is none is passed over."""
+        try:
+            lines = (self._folder / _ALARMS).read_bytes().splitlines()
+        except OSError:
+            return ()
+        found: list[Alarm] = []
+        for line in lines[-MAX_QUARANTINED:]:
+            try:
+                found.append(msgspec.json.decode(line, type=Alarm))
+            except msgspec.MsgspecError:
+                continue
+        return tuple(found)
+
+    def close(self) -> None:
+        """Close the files; the next use opens them again."""
+        with self._lock:
+            cache, self._cache = self._cache, None
+            if cache is not None:
+                cache.close()
+            if self._version_file >= 0:
+                os.close(self._version_file)
+                self._version_file = -1
+
+    @contextmanager
+    def _using(self, *, writing: bool = True) -> Generator[HardenedCache | None]:
+        """The cache, for one thread at a time; None where there is none and nothing is to be written."""
+        with self._lock:
+            try:
+                yield self._open(make=writing)
+            except (sqlite3.Error, OSError, _timeout()) as fault:
+                raise StoreFault("cache-store", f"{self._folder}: {fault}") from fault
+
+    def _open(self, *, make: bool) -> HardenedCache | None:
+        if self._cache is not None:
+            return self._cache
+        from metnos.cache.disk import DATABASE, HardenedCache
+
+        if not make and not (self._folder / DATABASE).exists():
+            return None
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _require_own(self._folder)
+        try:
+            self._cache = HardenedCache(self._folder)
+        except sqlite3.DatabaseError as fault:
+            if not any(word in str(fault) for word in _BROKEN):
+                raise
+            self._set_aside(DATABASE, str(fault))
+            self._cache = HardenedCache(self._folder)
+        return self._cache
+
+    def _set_aside(self, name: str, why: str) -> None:
+        """A file that is no database any more goes into quarantine; the cache begins anew."""
+        place = self._folder / _QUARANTINE
+        place.mkdir(mode=0o700, exist_ok=True)
+        (self._folder / name).replace(place / f"{name}-{os.urandom(4).hex()}")
+        with (self._folder / _ALARMS).open("a", encoding="utf-8") as out:
+            out.write(json.dumps({"at": 0, "key": "", "reason": "malformed-row", "detail": why}) + "\n")
+
+    def _versions(self, *, make: bool = False) -> int:
+        if self._version_file >= 0 and self._version_pid == os.getpid():
+            return self._version_file
+        flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if make else 0)
+        try:
+            self._version_file = os.open(self._folder / _VERSION, flags, 0o600)
+        except FileNotFoundError:
+            return -1
+        self._version_pid = os.getpid()
+        return self._version_file
+
+
+def _timeout() -> type[Exception]:
+    """What diskcache raises where the database was held for too long, if it is loaded at all."""
+    import sys
+
+    core: Any = sys.modules.get("diskcache")
+    return StoreFault if core is None else core.Timeout
+
+
+def _require_own(folder: Path) -> None:
+    """A folder that another user could write to could hold anything.
+
+    Raises:
+        StoreFault: `cache-folder`.
+    """
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise StoreFault("cache-folder", f"{folder} is no folder of this user's own")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        folder.chmod(0o700)
