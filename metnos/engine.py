@@ -16,7 +16,7 @@ Cancelling a task that awaits `run` cancels its turn: running steps are stopped 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from metnos.context import OwnerContext
 from metnos.drivers import assembly
@@ -35,12 +35,15 @@ if TYPE_CHECKING:
     from metnos.contracts.catalog import Refused as Withheld
     from metnos.contracts.model import Contract
     from metnos.drivers.doctor import Finding
+    from metnos.drivers.learning import Caching
     from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
     from metnos.plan.jsondata import JSON
     from metnos.record.reading import TurnView
     from metnos.record.replay import ReplayResult
     from metnos.record.store import TurnSummary, Verified
+
+    Inputs: TypeAlias = Mapping[str, JSON] | None
 
 
 class Engine:
@@ -158,10 +161,11 @@ class Engine:
         request: str | Planned | None = None,
         *,
         plan: JSON | bytes | None = None,
-        inputs: Mapping[str, JSON] | None = None,
+        inputs: Inputs = None,
         approve: Approve | None = None,
         assume_yes: bool = False,
         language: str | None = None,
+        cache: Caching = "use",
     ) -> TurnResult:
         """Run a sentence, a `Planned`, or a plan (an object, or the bytes of a plan file).
 
@@ -172,6 +176,7 @@ class Engine:
             approve: Overrides the engine's `approve` for this turn.
             assume_yes: Allow what only creates; changing and deleting still ask.
             language: Overrides the engine's language.
+            cache: `use` what was learned; `refresh`: have it proposed and learned anew; `off`: neither read nor learn.
 
         Returns:
             A closed or suspended turn; every outcome is a value.
@@ -186,17 +191,18 @@ class Engine:
         opened = turns.open_turn(
             self.parts, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
         )
-        return await turns.drive(self.parts, opened, approve=approve)
+        return await turns.drive(self.parts, opened, approve=approve, caching=cache)
 
     def run_sync(
         self,
         request: str | Planned | None = None,
         *,
         plan: JSON | bytes | None = None,
-        inputs: Mapping[str, JSON] | None = None,
+        inputs: Inputs = None,
         approve: Approve | None = None,
         assume_yes: bool = False,
         language: str | None = None,
+        cache: Caching = "use",
     ) -> TurnResult:
         """`run` without an event loop of the caller's; where one runs in this thread it raises `RuntimeError`."""
         from metnos.drivers import turns
@@ -204,25 +210,25 @@ class Engine:
         opened = turns.open_turn(
             self.parts, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
         )
-        return turns.drive_sync(self.parts, opened, approve=approve)
+        return turns.drive_sync(self.parts, opened, approve=approve, caching=cache)
 
     async def plan(
-        self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
+        self, request: str, *, inputs: Inputs = None, language: str | None = None, cache: Caching = "use"
     ) -> Planned | NeedsInputs | Refused:
         """The checked plan for a sentence, not run; never asks anybody anything."""
         from metnos.drivers import turns
 
         opened = turns.open_turn(self.parts, request, inputs=inputs, language=language, mode="plan")
-        return await turns.plan(self.parts, opened)
+        return await turns.plan(self.parts, opened, cache)
 
     def plan_sync(
-        self, request: str, *, inputs: Mapping[str, JSON] | None = None, language: str | None = None
+        self, request: str, *, inputs: Inputs = None, language: str | None = None, cache: Caching = "use"
     ) -> Planned | NeedsInputs | Refused:
         """`plan` without an event loop of the caller's."""
         from metnos.drivers import turns
 
         opened = turns.open_turn(self.parts, request, inputs=inputs, language=language, mode="plan")
-        return turns.plan_sync(self.parts, opened)
+        return turns.plan_sync(self.parts, opened, cache)
 
     async def resume(
         self,
@@ -292,7 +298,7 @@ class Engine:
 
     # --- without running anything --------------------------------------------------------------------------------
 
-    def check(self, plan: JSON | bytes, *, inputs: Mapping[str, JSON] | None = None) -> Checked:
+    def check(self, plan: JSON | bytes, *, inputs: Inputs = None) -> Checked:
         """Every fault of a plan (object, JSON bytes, or line notation), in one pass.
 
         Args:

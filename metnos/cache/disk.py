@@ -47,6 +47,8 @@ SETTINGS: dict[str, Any] = {
 }
 """Every setting that counts; eviction is our own (`cache.store`), so nothing is written when something is read."""
 COUNTS = ("count", "size", "hits", "misses")
+_CORE: Any = diskcache.core
+"""It has no types of its own."""
 DATABASE = "cache.db"
 
 
@@ -60,11 +62,12 @@ class Tampered(msgspec.Struct, frozen=True):
     """What stood there inline, for the quarantine."""
 
 
-class HardenedDisk(diskcache.Disk):
+class HardenedDisk(_CORE.Disk):
     """Text keys and inline bytes."""
 
     def __init__(self, directory: str, **_settings: Any) -> None:
-        super().__init__(directory, min_file_size=MAX_ROW, pickle_protocol=0)
+        base: Any = super()
+        base.__init__(directory, min_file_size=MAX_ROW, pickle_protocol=0)
 
     def put(self, key: Any) -> tuple[Any, Any]:
         """A key as it is stored."""
@@ -80,16 +83,16 @@ class HardenedDisk(diskcache.Disk):
             return key
         return Tampered("a key that is no digest", key, raw)
 
-    def store(self, value: Any, read: Any, key: Any = None) -> tuple[int, int, None, Any]:
+    def store(self, value: Any, read: Any, key: Any = None) -> tuple[int, int, None, Any]:  # noqa: ARG002 - its signature
         """Bytes as they are stored."""
         if read or not isinstance(value, bytes) or len(value) > MAX_ROW:
             raise TypeError("a row is bytes")
-        return 0, diskcache.core.MODE_RAW, None, memoryview(value)
+        return 0, _CORE.MODE_RAW, None, memoryview(value)
 
     def fetch(self, mode: Any, filename: Any, value: Any, read: Any) -> Any:
         """Stored bytes, or what is wrong with them."""
-        whole = bytes(value) if isinstance(value, bytes | memoryview) else b""
-        if mode != diskcache.core.MODE_RAW or type(mode) is not int:
+        whole = value if isinstance(value, bytes) else b""
+        if mode != _CORE.MODE_RAW or type(mode) is not int:
             return Tampered("a value that is not inline", None, found=whole[:MAX_ROW])
         if filename is not None or read:
             return Tampered("a value in a file", None, found=whole[:MAX_ROW])
@@ -97,7 +100,7 @@ class HardenedDisk(diskcache.Disk):
             return Tampered("a value that is no row", None, found=whole[:MAX_ROW])
         return value
 
-    def filename(self, key: Any = None, value: Any = None) -> tuple[str, str]:
+    def filename(self, key: Any = None, value: Any = None) -> tuple[str, str]:  # noqa: ARG002 - its signature
         """There are no files."""
         raise TypeError("a row is inline")
 
@@ -105,23 +108,23 @@ class HardenedDisk(diskcache.Disk):
         """There are no files, so none is deleted, whatever a row says."""
 
 
-class HardenedCache(diskcache.Cache):
+class HardenedCache(_CORE.Cache):
     """A cache that takes its settings from here alone. One connection, for whichever thread holds the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self._one: Any = None
         self._one_pid = 0
         _prepare(folder)
-        super().__init__(str(folder), timeout=30, disk=HardenedDisk, **SETTINGS)
+        base: Any = super()
+        base.__init__(str(folder), timeout=30, disk=HardenedDisk, **SETTINGS)
 
-    def reset(self, key: str, value: Any = None, update: bool = True) -> Any:  # noqa: FBT001, FBT002 - diskcache's signature
+    def reset(self, key: str, value: Any = None, update: bool = True) -> Any:  # noqa: ARG002 - its signature
         """Only our own settings, with our own values; a count is read as a number."""
+        base: Any = super()
         if key in SETTINGS:
-            return super().reset(key, SETTINGS[key], update=False)
-        if key in COUNTS:
-            found = super().reset(key)
-            return found if isinstance(found, int) else 0
-        return None
+            return base.reset(key, SETTINGS[key], update=False)
+        found = base.reset(key) if key in COUNTS else None
+        return found if isinstance(found, int) else 0
 
     @property
     def _con(self) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metnos.cache.entry import Entry, Kept, Mark, from_bytes, reference, to_bytes
+from metnos.cache.entry import Entry, Kept, from_bytes, reference, to_bytes
 from metnos.cache.key import key_of
 from metnos.cache.model import MissReason
 from metnos.cache.signing import Keys, unpack
@@ -39,9 +39,8 @@ class Known(msgspec.Struct, frozen=True):
     """An entry's plan as JSON, decoded anew at each use: nobody can change what others will be served."""
     signer: str
     read_at: int
-    cost: int = 0
-    ready: Any = None
-    """What the caller made of it once (an `l1` entry's slots)."""
+    ready: list[Any]
+    """What the caller made of it once (how an `l1` entry's slots are bound); empty at first."""
 
 
 class Bad(msgspec.Struct, frozen=True):
@@ -88,10 +87,10 @@ class Front:
             return None
         looked = self._look(key, found, scopes, now)
         if isinstance(looked, Known):
-            self._keep(key, looked)
+            self._keep(key, looked, version)
         return looked
 
-    def write(self, kept: Kept, now: int) -> str:
+    def write(self, kept: Kept) -> str:
         """Sign and keep; returns its reference.
 
         Raises:
@@ -102,12 +101,16 @@ class Front:
         key = key_of(kept)
         row = self._keys.seal(body)
         with self._store.locked():
-            before = self._known.pop(key, None)
+            before = self._store.get(key)
             self._store.put(key, row)
-        if before is not None or not isinstance(kept, Entry):
+        if before is not None:
             self._store.took_back()  # another process may hold what stood here
-        del now
         return reference(key, body)
+
+    def used(self, known: Known) -> None:
+        """Count one use; written down when the cache is closed or pruned, never when something is read."""
+        key = known.reference[: known.reference.index("@")]
+        self.served[key] = self.served.get(key, 0) + 1
 
     def drop(self, key: str) -> None:
         """Take away what is kept under `key`, in every process."""
@@ -115,8 +118,10 @@ class Front:
         self._store.drop(key)
         self._store.took_back()
 
-    def _keep(self, key: str, known: Known) -> None:
+    def _keep(self, key: str, known: Known, version: int) -> None:
         with self._lock:
+            if version != self._version:
+                return  # it may have been taken back since it was read
             if len(self._known) >= LIMIT:
                 self._known.clear()
             self._known[key] = known
@@ -136,11 +141,8 @@ class Front:
             return self._set_aside(key, kept, found, now)
         if not stamped:
             self._store.put(key, self._keys.stamped(key, row))
-        plan = b""
-        cost = 0
-        if isinstance(kept, Entry):
-            plan = msgspec.json.encode(kept.plan)
-        return Known(kept, reference(key, row.body), plan, row.signer, now, cost)
+        plan = msgspec.json.encode(kept.plan) if isinstance(kept, Entry) else b""
+        return Known(kept, reference(key, row.body), plan, row.signer, now, [])
 
     def _distrust(self, row: Row) -> Bad | None:
         """Why a row without a stamp of ours is not believed; None: it is."""
@@ -166,8 +168,3 @@ class Front:
         self._store.quarantine(Alarm(at=now, key=key, reason=bad.reason, detail=bad.detail), row)
         self._store.drop(key)
         return bad
-
-
-def is_mark(kept: Kept) -> bool:
-    """Whether this says that nothing is served here."""
-    return isinstance(kept, Mark)

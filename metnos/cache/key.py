@@ -20,6 +20,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import orjson
 
 from metnos.cache.entry import Against, Entry, Held, Kept, Mark, Shape
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 KINDS: tuple[str, ...] = ("l0", "l1", "shape", "held", "anti", "uses")
 KEY = re.compile(rf"({'|'.join(KINDS)}):[0-9a-f]{{64}}")
+GRADES: tuple[Grade, ...] = ("strict", "loose")
+"""Strict first."""
 _DOMAIN = "metnos.cache-key/1"
 _END = "?!…."
 _SURE = frozenset((str, int, bool, type(None)))
@@ -45,12 +48,7 @@ def made(kind: str, *parts: Any) -> str:
 
 def form_of(request: Request, grade: Grade) -> str:
     """The normal form of that grade."""
-    return request.normal_form if grade == "strict" else getattr(request, "loose_form", request.normal_form)
-
-
-def grades_of(request: Request) -> tuple[Grade, ...]:
-    """The grades in which this request has a form; strict first."""
-    return ("strict", "loose")
+    return request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
 
 
 def kinds_of(request: Request) -> tuple[str, ...]:
@@ -79,11 +77,7 @@ def _mark(text: str) -> str:
 
 def plain(value: Any) -> Any:
     """A slot's value as JSON data: tuples are lists, structs are objects."""
-    if value.__class__ in _SURE:
-        return value
-    import msgspec
-
-    return msgspec.to_builtins(value)
+    return value if value.__class__ in _SURE else msgspec.to_builtins(value)
 
 
 def l0_key(scope: str, language: str, grade: str, form: str, kinds: Sequence[str], values: Sequence[Any]) -> str:

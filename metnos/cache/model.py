@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-MissReason = Literal[
+TemplateReason = Literal[
     "empty-request",  # nothing was said
     "unknown-words",  # a span is `unknown`: the request is not wholly explained
     "negated",  # something is negated, and no template has these words
@@ -26,6 +26,9 @@ MissReason = Literal[
     "no-send",
     "no-run",
     "no-library",  # no template was admitted for this language
+]
+"""Why no template serves a request."""
+LearnedReason = Literal[
     # A plan was learned for this request, and is not served (`cache.validity` compares):
     "executor-changed",  # a tool of the plan has another signature: contract, files, SDK, distributions
     "executor-removed",  # a tool of the plan is not in the catalog any more
@@ -57,7 +60,11 @@ MissReason = Literal[
     "no-cache",
     "refresh",
 ]
-MISS_REASONS: tuple[MissReason, ...] = get_args(MissReason)
+"""Why nothing that was learned serves a request; `docs/caching.md` has a row for each."""
+MissReason = TemplateReason | LearnedReason
+TEMPLATE_REASONS: tuple[TemplateReason, ...] = get_args(TemplateReason)
+LEARNED_REASONS: tuple[LearnedReason, ...] = get_args(LearnedReason)
+MISS_REASONS: tuple[MissReason, ...] = (*TEMPLATE_REASONS, *LEARNED_REASONS)
 
 
 Layer = Literal["l0", "l1", "template", "near", "command"]

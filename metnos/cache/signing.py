@@ -12,9 +12,9 @@ with its stamp needs none.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -69,11 +69,14 @@ def unpack(data: bytes) -> Row | None:
 class Keys:
     """What an installation signs its entries with, whom else it believes, and how it stamps."""
 
-    def __init__(self, seed: bytes, trusted: Iterable[str] = ()) -> None:
-        """From a seed of 32 bytes and the public keys (`ed25519:<hex>`) of others whose entries may be served."""
-        self._seed = seed
+    def __init__(self, seed: Callable[[], bytes], trusted: Iterable[str] = ()) -> None:
+        """From a seed of 32 bytes, asked for once and when it is needed, and the public keys (`ed25519:<hex>`) of others
+        whose entries may be served.
+        """
+        self._ask = seed
         self._trusted = frozenset(trusted)
-        self._stamping = sha256(b"metnos.cache-stamp-key/1\n" + seed + "\n".join(sorted(self._trusted)).encode()).digest()
+        self._seed = b""
+        self._stamping = b""
         self._private: Ed25519PrivateKey | None = None
         self._public = ""
 
@@ -115,6 +118,9 @@ class Keys:
         return True
 
     def _stamp(self, key: str, row: Row) -> bytes:
+        if not self._stamping:
+            others = "\n".join(sorted(self._trusted)).encode()
+            self._stamping = sha256(b"metnos.cache-stamp-key/1\n" + self._own_seed() + others).digest()
         about = f"{key}\n{row.signer}\n{row.signature}\n".encode()
         return hmac.digest(self._stamping, _STAMPED + about + row.body, "sha256").hex().encode()
 
@@ -122,10 +128,10 @@ class Keys:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         if self._private is None:
-            self._private = Ed25519PrivateKey.from_private_bytes(self._seed)
+            self._private = Ed25519PrivateKey.from_private_bytes(self._own_seed())
         return self._private
 
-
-def as_bytes(value: Any) -> bytes | None:
-    """Stored bytes as bytes; None: it is something else."""
-    return bytes(value) if isinstance(value, bytes | memoryview) else None
+    def _own_seed(self) -> bytes:
+        if not self._seed:
+            self._seed = self._ask()
+        return self._seed

@@ -23,7 +23,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from metnos.cache.disk import HardenedCache, Tampered
+    from metnos.cache.disk import Tampered
 
 FOLDER = "plans"
 """Below the cache folder of `METNOS_HOME`."""
@@ -68,7 +68,7 @@ class Store(Protocol):
         """Take a row away, if it is there."""
         ...
 
-    def keys(self) -> Iterator[str | Tampered]:
+    def every_key(self) -> Iterator[str | Tampered]:
         """Every key, oldest first."""
         ...
 
@@ -122,7 +122,7 @@ class MemoryStore:
         with self._lock:
             self._rows.pop(str(key), None)
 
-    def keys(self) -> Iterator[str | Tampered]:
+    def every_key(self) -> Iterator[str | Tampered]:
         """Every key, oldest first."""
         return iter(tuple(self._rows))
 
@@ -167,7 +167,8 @@ class DiskStore:
             StoreFault: `cache-folder`, it is not a folder of this user's alone.
         """
         self._folder = folder
-        self._cache: HardenedCache | None = None
+        self._cache: Any = None
+        """A `HardenedCache`; what diskcache says of its types is not to be relied on."""
         self._lock = threading.RLock()
         self._version_file = -1
         self._version_pid = 0
@@ -189,7 +190,6 @@ class DiskStore:
             StoreFault: the disk failed; the row may be there or not.
         """
         with self._using() as cache:
-            assert cache is not None
             cache.set(key, row, retry=True)
 
     def drop(self, key: str | Tampered) -> None:
@@ -202,7 +202,7 @@ class DiskStore:
             if cache is not None:
                 cache.delete(key, retry=True)
 
-    def keys(self) -> Iterator[str | Tampered]:
+    def every_key(self) -> Iterator[str | Tampered]:
         """Every key, oldest first; what is written meanwhile may be missed.
 
         Raises:
@@ -247,10 +247,8 @@ class DiskStore:
         Raises:
             StoreFault: the disk failed.
         """
-        with self._using() as cache:
-            assert cache is not None
-            with cache.transact(retry=True):
-                yield
+        with self._using() as cache, cache.transact(retry=True):
+            yield
 
     def quarantine(self, alarm: Alarm, row: bytes) -> None:
         """Keep a bad row in a file of its own, and sound the alarm."""
@@ -294,7 +292,7 @@ class DiskStore:
                 self._version_file = -1
 
     @contextmanager
-    def _using(self, *, writing: bool = True) -> Generator[HardenedCache | None]:
+    def _using(self, *, writing: bool = True) -> Generator[Any]:
         """The cache, for one thread at a time; None where there is none and nothing is to be written."""
         with self._lock:
             try:
@@ -302,7 +300,7 @@ class DiskStore:
             except (sqlite3.Error, OSError, _timeout()) as fault:
                 raise StoreFault("cache-store", f"{self._folder}: {fault}") from fault
 
-    def _open(self, *, make: bool) -> HardenedCache | None:
+    def _open(self, *, make: bool) -> Any:
         if self._cache is not None:
             return self._cache
         from metnos.cache.disk import DATABASE, HardenedCache

@@ -8,7 +8,7 @@ one reason. What the world says is found once and remembered: a catalog does not
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metnos.cache.model import MissReason
 from metnos.contracts.model import Intent
@@ -16,14 +16,14 @@ from metnos.contracts.signatures import executor_signature, family_signature
 from metnos.plan.jsondata import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from metnos.cache.entry import Depends, Entry
     from metnos.cache.model import Asking, Place
     from metnos.contracts.catalog import Catalog
+    from metnos.plan.jsondata import JSON
     from metnos.request.model import Request
 
 DAY = 86_400_000_000
+TERMINALS = frozenset(("final_answer", "ask", "needs_inputs"))
 MAX_AGE = 180 * DAY
 """µs after which an entry that was not learned or confirmed anew is too old."""
 
@@ -80,7 +80,8 @@ class World:
                 intents = [Intent(verb, thing) for verb, thing in families]
                 known = family_signature(self.catalog, intents, unavailable=key[1])
             else:
-                known = digest(["metnos.whole/1", self.catalog.digest, sorted(key[1])])
+                missing: list[JSON] = [*sorted(key[1])]
+                known = digest(["metnos.whole/1", self.catalog.digest, missing])
             if len(self._families) > 4096:
                 self._families.clear()
             self._families[key] = known
@@ -92,17 +93,15 @@ def families_of(request: Request) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({(intent.verb, intent.object) for intent in request.intents}))
 
 
-def tools_of(plan: dict[str, object]) -> tuple[str, ...]:
+def tools_of(plan: dict[str, Any]) -> tuple[str, ...]:
     """The names that the steps of a plan call, each once, sorted; terminals aside."""
-    steps = plan.get("steps")
-    found: Iterable[object] = steps if isinstance(steps, list) else ()
-    names = {str(step.get("tool")) for step in found if isinstance(step, dict)}
-    return tuple(sorted(names - {"final_answer", "ask", "needs_inputs"}))
+    return tuple(sorted({step["tool"] for step in plan["steps"]} - TERMINALS))
 
 
 def place_digest(place: Place) -> str:
     """`sha256:…` of folder, home and roots."""
-    return digest(["metnos.place/1", place.folder, place.home, [*sorted(place.roots)]])
+    roots: list[JSON] = [*sorted(place.roots)]
+    return digest(["metnos.place/1", place.folder, place.home, roots])
 
 
 def first_difference(entry: Entry, world: World, asking: Asking) -> tuple[MissReason, str] | None:

@@ -5,6 +5,7 @@ Law: every import of a heavy room stands inside the function that needs it, so t
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -14,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Generator, Iterable, Mapping
+    from pathlib import Path
 
+    from metnos.cache.plancache import PlanCache
+    from metnos.cache.templates import TemplateLibrary
     from metnos.contracts.catalog import Catalog, HostExecutor, Refused
     from metnos.contracts.load import Plans
     from metnos.contracts.model import Contract
@@ -23,7 +27,10 @@ if TYPE_CHECKING:
     from metnos.plan.jsondata import JSON
     from metnos.record.store import Journal
     from metnos.settings import Settings
+    from metnos.turn.rules import Rules
 
+CACHE_KEY = "cache.ed25519"
+"""Below `METNOS_HOME/keys`: 32 bytes, hexadecimal, mode 0600."""
 SETTINGS_TEMPLATE = """\
 # Settings of this Metnos home. Remove the `#` to use one.
 # roots = ["~/Documents"]     # folders that may be read and written beside the current one
@@ -144,6 +151,33 @@ def open_journal(settings: Settings, *, memory: bool) -> Journal:
     from metnos.record.sqlite import SqliteJournal
 
     return SqliteJournal(settings.home)
+
+
+def open_plan_cache(
+    settings: Settings, catalog: Catalog, rules: Rules, library: TemplateLibrary, *, memory: bool
+) -> PlanCache:
+    """The plan cache of this home, or one in memory; nothing is read or made before its first use."""
+    from metnos.cache.plancache import PlanCache
+    from metnos.cache.signing import Keys
+    from metnos.cache.store import DiskStore, MemoryStore
+    from metnos.cache.validity import World
+
+    world = World(catalog, rules=rules.digest, policy=rules.policy_digest)
+    if memory:
+        return PlanCache(MemoryStore(), Keys(lambda: os.urandom(32)), world, library)
+    return PlanCache(DiskStore(settings.home / "cache"), Keys(lambda: _cache_seed(settings.home)), world, library)
+
+
+def _cache_seed(home: Path) -> bytes:
+    """The secret that entries are signed and stamped with."""
+    from metnos.cache.store import StoreFault
+    from metnos.record.faults import RecordFault
+    from metnos.record.keys import open_seed
+
+    try:
+        return open_seed(home / "keys", CACHE_KEY)
+    except RecordFault as fault:
+        raise StoreFault("cache-key", str(fault)) from fault
 
 
 def has_imports(settings: Settings) -> bool:

@@ -202,7 +202,8 @@ def _compose(turn: LiveTurn, command: c.Compose) -> None:
 
 def _learn(turn: LiveTurn, _command: c.Learn) -> None:
     if turn.machine.state.phase == "learning":
-        turn.feed(i.Learned(at=turn.clock()))
+        entries = () if turn.learn is None else turn.learn(turn)
+        turn.feed(i.Learned(at=turn.clock(), entries=entries))
 
 
 def _close(turn: LiveTurn, _command: c.Close) -> None:

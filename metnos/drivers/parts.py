@@ -16,6 +16,7 @@ from metnos.drivers.ports import Boundary, Clock, Progress, no_boundary, no_prog
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from metnos.cache.plancache import PlanCache
     from metnos.cache.templates import TemplateLibrary
     from metnos.context import OwnerContext
     from metnos.contracts.catalog import Catalog, Refused
@@ -126,6 +127,12 @@ class Parts:
 
         return TemplateLibrary.from_signed(self.plans.verified)
 
+    @Once
+    def plan_cache(self) -> PlanCache:
+        """What was learned, and the templates, behind one door."""
+        self._require_open()
+        return assembly.open_plan_cache(self.settings, self.catalog, self.rules, self.library, memory=self._memory)
+
     @property
     def refused(self) -> tuple[Refused, ...]:
         """What is in the catalog folder and stays out: tools and templates."""
@@ -163,9 +170,12 @@ class Parts:
         with self.lock:
             self._closed = True
             runners, journal = self.__dict__.pop("runners", None), self.__dict__.pop("journal", None)
+            plans = self.__dict__.pop("plan_cache", None)
             imports: Imports | None = self.__dict__.get("imports")
         if runners is not None:
             runners.close_now()
+        if plans is not None:
+            plans.close()
         if imports is not None:
             imports.close()
         if journal is not None:

@@ -27,16 +27,21 @@ NO_MODEL = Failure(
 )
 
 
-def look_up(turn: TurnUnderWay, command: c.LookUpPlan) -> None:
-    """Ask the signed templates."""
-    if turn.machine.state.phase != "looking_up":  # cancelled since it was asked for
+def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
+    """Ask what was learned, and the signed templates."""
+    state = turn.machine.state
+    if state.phase != "looking_up":  # cancelled since it was asked for
         return
-    found = turn.look_up(command.request, command.language)
+    assert state.request is not None
+    found = turn.look_up(state.request)
     at = turn.clock()
     if isinstance(found, Match):
         turn.origins = found.origins
-        plan = at_home(found.plan, found.origins, turn.catalog, turn.machine.state.opened.home)
-        turn.feed(i.PlanFound(at=at, plan=plan, source="template", entry=found.entry, origins=found.origins))
+        plan = at_home(found.plan, found.origins, turn.catalog, state.opened.home)
+        source = "template" if found.layer == "template" else "cache"
+        if source == "cache":
+            turn.served = found.entry
+        turn.feed(i.PlanFound(at=at, plan=plan, source=source, entry=found.entry, origins=found.origins))
     else:
         turn.miss = found
         turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail))

@@ -60,6 +60,11 @@ def _files_below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     return found
 
 
+def learns(source: str, outcome: str) -> bool:
+    """Whether a turn with a request ends with a `Learn`: a proposal that succeeded, a learned plan that did not."""
+    return outcome == "success" if source == "model" else source == "cache" and outcome in ("error", "partial")
+
+
 def make_rules(catalog: Catalog) -> Rules:
     """The shipped rules over `catalog`."""
     from metnos.checks.guards.run import guard_with
@@ -76,6 +81,7 @@ def make_rules(catalog: Catalog) -> Rules:
         validate=verdicts.validate,
         guard=verdicts.guard,
         policy=decide,
+        learn=learns,
         digest=rules_digest(),
         policy_digest=policy_digest(),
     )

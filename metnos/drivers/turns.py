@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 from metnos.drivers.asked import Misfit, fitted
 from metnos.drivers.compose import compose
 from metnos.drivers.given import plan_body, virtual_inputs
+from metnos.drivers.learning import Caching, Remembering, caching_of
 from metnos.drivers.live import LiveTurn
 from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
 from metnos.drivers.state import Ports
@@ -38,7 +39,6 @@ from metnos.turn.inputs import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from metnos.cache.model import Match, Miss
     from metnos.drivers.parts import Parts
     from metnos.drivers.ports import Approve
     from metnos.plan.jsondata import JSON
@@ -162,17 +162,25 @@ def _machine(parts: Parts) -> Machine:
     return Machine(parts.rules)
 
 
-def _live(parts: Parts, machine: Machine, writer: TurnWriter, opened: TurnOpened, approve: Approve | None) -> LiveTurn:
+def _live(
+    parts: Parts,
+    machine: Machine,
+    writer: TurnWriter,
+    opened: TurnOpened,
+    approve: Approve | None,
+    caching: Caching = "use",
+    *,
+    resumed: bool = False,
+) -> LiveTurn:
     from metnos.execute.grant import Grant
 
-    def look_up(request: str, language: str) -> Match | Miss:
-        return parts.library.match(parts.rules.normalise(request, language))
-
+    remembering = Remembering(parts, opened, caching, resumed=resumed)
     ports = Ports(
         catalog=parts.catalog,
         runners=parts.runners,
         clock=parts.ports.clock,
-        look_up=look_up,
+        look_up=remembering.look_up,
+        learn=remembering.learn,
         compose=compose,
         candidates=lambda: parts.candidates,
         proposer=parts.ports.proposer,
@@ -209,38 +217,42 @@ def _refused_result(parts: Parts, refused: Refused) -> TurnResult:
     )
 
 
-async def drive(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+async def drive(
+    parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None, caching: Caching = "use"
+) -> TurnResult:
     """Run a turn to its close or a suspension, on the caller's loop."""
     if isinstance(opened, Refused):
         return _refused_result(parts, opened)
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve, caching)
     return await go_on(parts, live, (opened,))
 
 
-def drive_sync(parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None) -> TurnResult:
+def drive_sync(
+    parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None, caching: Caching = "use"
+) -> TurnResult:
     """Run a turn in this thread; an event loop is made only if a step needs one."""
     if isinstance(opened, Refused):
         return _refused_result(parts, opened)
     require_no_loop()
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve)
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve, caching)
     return go_on_sync(parts, live, (opened,))
 
 
-async def plan(parts: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+async def plan(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "use") -> Planned | NeedsInputs | Refused:
     """Drive a turn that only plans; it asks nobody."""
     if isinstance(opened, Refused):
         return opened
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None)
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None, caching)
     await go_on(parts, live, (opened,))
     return planned_of(live)
 
 
-def plan_sync(parts: Parts, opened: TurnOpened | Refused) -> Planned | NeedsInputs | Refused:
+def plan_sync(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "use") -> Planned | NeedsInputs | Refused:
     """`plan` in this thread."""
     if isinstance(opened, Refused):
         return opened
     require_no_loop()
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None)
+    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None, caching)
     go_on_sync(parts, live, (opened,))
     return planned_of(live)
 
@@ -304,9 +316,11 @@ def reopen(
     writer, log = parts.journal.resume(turn)
     try:
         machine = _machine(parts)
-        commands = [command for item in fold(log) for command in machine.receive(item).commands]
+        items = fold(log)
+        commands = [command for item in items for command in machine.receive(item).commands]
         writer.adopt(commands)
-        live = _live(parts, machine, writer, machine.state.opened, None)
+        caching = caching_of(items)
+        live = _live(parts, machine, writer, machine.state.opened, None, caching, resumed=True)
         live.adopt(commands)
         now = versions(parts) | {one.reference: one.digest for one in parts.catalog.contracts().values()}
         resumed = TurnResumed(at=parts.ports.clock(), versions=now, fence=writer.fence)

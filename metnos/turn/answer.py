@@ -180,7 +180,8 @@ def close(turn: TurnState, outcome: Outcome) -> None:
     """Decide the outcome; what can be learnt from the turn is learnt before the log ends."""
     turn.outcome = outcome
     turn.facts.append(TurnClosed(outcome=outcome, detail=turn.detail, code=turn.code))
-    if turn.rules.learn is not None and turn.plans and turn.rules.learn(turn.plan.source, outcome):
+    learns = turn.rules.learn
+    if learns is not None and turn.opened.mode != "plan" and turn.plans and learns(turn.plan.source, outcome):
         turn.phase = "learning"
         ask(turn, Learn(plan_digest=turn.plan.checked.digest))
     else:

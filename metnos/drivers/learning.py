@@ -1,0 +1,100 @@
+"""What a turn has to do with the plan cache: what it may be served, and what is learned from its end.
+
+Law: the cache decides what is served and what is kept; this says who asks, and which turns are no lesson. A plan is a
+lesson if it was proposed for the request alone: not if the turn had inputs, a question or an earlier plan. A learned
+plan whose run failed by its own fault is demoted, with the reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from metnos.cache.model import Asking, Bypass, Place
+from metnos.turn.inputs import PlanMissed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metnos.cache.model import Match, Miss
+    from metnos.drivers.parts import Parts
+    from metnos.drivers.state import TurnUnderWay
+    from metnos.request.model import Request
+    from metnos.turn.inputs import AnyInput, TurnOpened
+    from metnos.turn.state import TurnState
+
+Caching = Literal["use", "refresh", "off"]
+"""`use`; `refresh`: read nothing that was learned, and learn anew; `off`: neither read nor learn."""
+_BYPASS: dict[Caching, Bypass] = {"use": "", "refresh": "refresh", "off": "no-cache"}
+PLAN_FAULTS = frozenset(("arguments", "data"))
+"""Classes of a step's failure that speak against the plan; of all others the world is to blame."""
+
+
+def caching_of(items: Iterable[AnyInput]) -> Caching:
+    """What a recorded turn was begun with."""
+    return "off" if any(isinstance(item, PlanMissed) and item.reason == "no-cache" for item in items) else "use"
+
+
+class Remembering:
+    """The plan cache, as one turn sees it."""
+
+    def __init__(self, parts: Parts, opened: TurnOpened, caching: Caching, *, resumed: bool) -> None:
+        self._parts = parts
+        self._opened = opened
+        bypass: Bypass = "attachments" if opened.inputs else _BYPASS[caching]
+        self._learning: Bypass = bypass
+        self._bypass: Bypass = "resumed" if resumed and not bypass else bypass
+
+    def look_up(self, request: Request) -> Match | Miss:
+        """The plan for a request, or why there is none."""
+        return self._parts.plan_cache.look_up(request, self._asking(request, self._bypass))
+
+    def learn(self, turn: TurnUnderWay) -> tuple[str, ...]:
+        """Keep what this turn taught; the references of the entries that were written."""
+        state = turn.machine.state
+        request = state.request
+        assert request is not None
+        if state.plan.source == "cache":
+            self.demote(turn, state.code)
+            return ()
+        if not is_lesson(state):
+            return ()
+        from metnos.cache.plancache import Lesson
+
+        lesson = Lesson(
+            request=request,
+            plan=state.plan.body,
+            asking=self._asking(request, self._learning),
+            turn=self._opened.turn,
+            cost=dict(turn.usage),
+        )
+        return self._parts.plan_cache.learn(lesson).admitted
+
+    def demote(self, turn: TurnUnderWay, code: str) -> None:
+        """The plan that was served failed; if that was its own fault it is not served again."""
+        state = turn.machine.state
+        failed = [run.error for run in state.steps if run.error is not None]
+        if all(error.cls not in PLAN_FAULTS for error in failed) and failed:
+            return
+        asking = self._asking_for(state)
+        self._parts.plan_cache.demote(state.plan.entry, code or "error", asking, self._opened.turn)
+
+    def _asking_for(self, state: TurnState) -> Asking:
+        assert state.request is not None
+        return self._asking(state.request, self._bypass)
+
+    def _asking(self, request: Request, bypass: Bypass) -> Asking:
+        opened = self._opened
+        return Asking(
+            owner=opened.owner,
+            channel=opened.channel,
+            language=request.language,
+            now=opened.at,
+            bypass=bypass,
+            place=Place(folder=opened.folder, home=opened.home, roots=opened.roots),
+            conversation=opened.conversation,
+        )
+
+
+def is_lesson(state: TurnState) -> bool:
+    """Whether the plan that succeeded was made for the request and nothing else."""
+    return state.opened.plan is None and len(state.plans) == 1 and state.dialogs == 0 and not state.inputs

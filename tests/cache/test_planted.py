@@ -1,0 +1,194 @@
+"""Rows that somebody else wrote into the file, with plain sqlite3: none runs code, opens or deletes a file, or is served."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metnos.cache.disk import DATABASE, SETTINGS, HardenedCache, Tampered
+from metnos.cache.signing import MAX_ROW
+from metnos.cache.store import DiskStore, StoreFault
+
+KEY = f"l0:{'0' * 64}"
+OTHER = f"l0:{'1' * 64}"
+
+
+class Runs:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, proof: Path) -> None:
+        self.proof = proof
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.proof),)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    made = DiskStore(tmp_path / "cache")
+    made.put(OTHER, b"row")
+    made.close()
+    yield made
+    made.close()
+
+
+def plant(store: DiskStore, **columns: Any) -> None:
+    """A row as `diskcache` would have it, with these columns instead."""
+    row = {"key": KEY, "raw": 1, "store_time": 1.0, "mode": 1, "filename": None, "value": b"x"} | columns
+    with sqlite3.connect(store._folder / DATABASE) as connection:
+        names = ", ".join(row)
+        connection.execute(f"INSERT INTO Cache({names}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+    connection.close()
+
+
+def test_a_row_is_what_was_put(store: DiskStore) -> None:
+    assert (store.get(OTHER), store.get(KEY), store.size()[0]) == (b"row", None, 1)
+    store.put(KEY, b"first")
+    store.put(KEY, b"second")
+    assert (store.get(KEY), list(store.every_key())) == (b"second", [OTHER, KEY])
+    store.drop(KEY)
+    store.drop(KEY)
+    assert list(store.every_key()) == [OTHER]
+    assert (store._folder.stat().st_mode & 0o777, (store._folder / DATABASE).stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+@pytest.mark.parametrize(
+    "value", ["text", 5, 1.5, None, b"x" * (MAX_ROW + 1)], ids=["text", "int", "float", "none", "long"]
+)
+@pytest.mark.parametrize("mode", [0, 1, 2, 3, 4, 9, None, "one"], ids=str)
+def test_what_is_not_inline_bytes_is_tampering(store: DiskStore, mode: Any, value: Any) -> None:
+    plant(store, mode=mode, value=value)
+    assert isinstance(store.get(KEY), Tampered)
+    assert store.get(OTHER) == b"row"
+
+
+def test_a_pickled_value_is_not_loaded(store: DiskStore, tmp_path: Path) -> None:
+    proof = tmp_path / "ran"
+    plant(store, mode=4, value=pickle.dumps(Runs(proof)))
+    found = store.get(KEY)
+    assert isinstance(found, Tampered)
+    assert found.found
+    assert not proof.exists()
+
+
+def test_a_pickled_key_is_not_loaded_and_can_be_taken_away(store: DiskStore, tmp_path: Path) -> None:
+    proof = tmp_path / "ran"
+    plant(store, key=pickle.dumps(Runs(proof)), raw=0)
+    plant(store, key=b"\x80", raw=1)
+    plant(store, key=7, raw=1)
+    plant(store, key="no digest", raw=1)
+    found = [key for key in store.every_key() if isinstance(key, Tampered)]
+    assert len(found) == 4
+    assert not proof.exists()
+    for key in found:
+        store.drop(key)
+    assert list(store.every_key()) == [OTHER]
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize("mode", [1, 2, 3, 4])
+def test_a_file_that_a_row_names_is_neither_read_nor_deleted(store: DiskStore, tmp_path: Path, mode: int) -> None:
+    precious = tmp_path / "precious"
+    precious.write_bytes(pickle.dumps(Runs(tmp_path / "ran")))
+    plant(store, mode=mode, filename=str(precious), value=None)
+    found = store.get(KEY)
+    assert isinstance(found, Tampered)
+    assert found.found == b""
+    store.put(KEY, b"row")
+    plant(store, key=f"l1:{'2' * 64}", mode=mode, filename=str(precious), value=None, expire_time=1.0)
+    for key in store.every_key():
+        store.drop(key)
+    cache = store._open(make=True)
+    plant(store, mode=mode, filename=str(precious), value=None, expire_time=1.0)
+    cache.expire()
+    cache.cull()
+    cache.clear()
+    assert precious.exists()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_orders_in_the_table_of_settings_are_not_followed(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path / "cache")
+    store.put(OTHER, b"row")
+    store.close()
+    orders = {
+        "sqlite_journal_mode": "wal",
+        "sqlite_user_version": 77,
+        "disk_min_file_size": 0,
+        "disk_unknown": 1,
+        "get": "broken",
+        "_disk": "broken",
+        "eviction_policy": "least-recently-used",
+        "statistics": 1,
+        "count": "many",
+        "size_limit": 0,
+        "cull_limit": 1000,
+    }
+    with sqlite3.connect(tmp_path / "cache" / DATABASE) as connection:
+        connection.executemany("INSERT OR REPLACE INTO Settings VALUES (?, ?)", list(orders.items()))
+    connection.close()
+    assert store.get(OTHER) == b"row"
+    store.put(KEY, b"row")
+    assert isinstance(store.size()[0], int)
+    cache: Any = store._open(make=True)
+    assert {name: getattr(cache, name) for name in SETTINGS} == SETTINGS
+    assert cache._sql("PRAGMA journal_mode").fetchone() == ("truncate",)
+    assert cache._sql("PRAGMA user_version").fetchone() == (0,)
+    assert list(store.every_key()) == [OTHER, KEY]
+    store.close()
+
+
+def test_only_keys_and_bytes_are_written(tmp_path: Path) -> None:
+    cache = HardenedCache(tmp_path)
+    for key, value in ((1, b""), ("x", b""), (("a",), b""), (KEY, "text"), (KEY, 1), (KEY, b"x" * (MAX_ROW + 1))):
+        with pytest.raises(TypeError):
+            cache.set(key, value)
+    with pytest.raises(TypeError):
+        cache.disk.filename()
+    assert cache.disk.fetch(1, None, b"x", True) == Tampered("a value in a file", None, found=b"x")
+    cache.close()
+    cache.close()
+
+
+def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    store = DiskStore(folder)
+    store.put(KEY, b"row")
+    store.close()
+    (folder / DATABASE).write_bytes(b"this is no database at all, " * 400)
+    assert store.get(KEY) is None
+    store.put(KEY, b"row")
+    assert store.get(KEY) == b"row"
+    assert [alarm.reason for alarm in store.alarms()] == ["malformed-row"]
+    assert len(list((folder / "quarantine").iterdir())) == 1
+    store.close()
+
+
+def test_a_folder_that_others_could_write_to_is_made_ones_own_or_refused(tmp_path: Path) -> None:
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    loose.chmod(0o777)
+    DiskStore(loose)
+    assert loose.stat().st_mode & 0o777 == 0o700
+    (tmp_path / "link").symlink_to(loose)
+    (tmp_path / "file").write_text("x")
+    for name in ("link", "file"):
+        with pytest.raises(StoreFault) as fault:
+            DiskStore(tmp_path / name)
+        assert fault.value.code == "cache-folder"
+
+
+def test_a_database_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir(mode=0o700)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"")
+    (tmp_path / "cache" / DATABASE).symlink_to(elsewhere)
+    store = DiskStore(tmp_path / "cache")
+    with pytest.raises(StoreFault):
+        store.put(KEY, b"row")
+    assert elsewhere.read_bytes() == b""
