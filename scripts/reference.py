@@ -91,25 +91,19 @@ def settings() -> Iterator[str]:
         yield f"| `{name}` | {meaning} |"
 
 
-def names() -> Iterator[str]:
-    """A directive of Sphinx for each exported name."""
+def names(module: str) -> Iterator[str]:
+    """A directive of Sphinx for each name that a module exports."""
     import inspect
+    from importlib import import_module
 
-    import metnos
-
-    for name in metnos.__all__:
-        found: Any = getattr(metnos, name)
+    door = import_module(module)
+    for name in door.__all__:
+        found: Any = getattr(door, name)
         if inspect.isclass(found):
-            yield from (
-                "```{eval-rst}",
-                f".. autoclass:: metnos.{name}",
-                "   :members:",
-                "   :undoc-members:",
-                "```",
-                "",
-            )
+            options = ("   :members:", "   :undoc-members:")
+            yield from ("```{eval-rst}", f".. autoclass:: {module}.{name}", *options, "```", "")
         elif callable(found):
-            yield from ("```{eval-rst}", f".. autofunction:: metnos.{name}", "```", "")
+            yield from ("```{eval-rst}", f".. autofunction:: {module}.{name}", "```", "")
 
 
 def drawing(page: str) -> Iterator[str]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import metnos
+import metnos.testing
 
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -19,7 +23,9 @@ def test_each_page_is_in_the_index_once(root: Path) -> None:
     assert pages <= set(names), "add the page to a toctree of docs/index.md"
 
 
-def test_every_exported_name_is_on_the_page_of_the_library(root: Path) -> None:
+@pytest.mark.parametrize("door", [metnos, metnos.testing])
+def test_every_exported_name_is_on_the_page_of_the_library(root: Path, door: ModuleType) -> None:
     page = (root / "docs" / "api.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\.\. auto(?:class|function):: metnos\.(\w+)$", page, re.MULTILINE)
-    assert named == [name for name in metnos.__all__ if name != "__version__"]
+    named = re.findall(rf"^\.\. auto(?:class|function):: {door.__name__}\.(\w+)$", page, re.MULTILINE)
+    assert named == [name for name in door.__all__ if callable(getattr(door, name))]
+    assert named
