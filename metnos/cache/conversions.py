@@ -23,7 +23,8 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple, cast
 
 from metnos.request.lexicon import lexicon_for
-from metnos.request.model import Slot
+from metnos.request.model import LIST_OF, Slot
+from metnos.values.runtime import DATES
 
 Make = Callable[[Slot], Any]
 _SIMPLE = re.compile(r"\*\.([A-Za-z0-9]+)")
@@ -73,7 +74,7 @@ def _digits(slot: Slot) -> str | None:
 
 
 def _cased(change: Callable[[str], str]) -> Make:
-    return lambda slot: change(slot.value if isinstance(slot.value, str) else slot.text)
+    return lambda slot: change(slot.value if slot.kind in _NAMES else slot.text)
 
 
 def _extension(slot: Slot) -> str | None:
@@ -158,8 +159,8 @@ def _duration(unit: int) -> Make:
     return make
 
 
-def _items(slot: Slot) -> list[Any] | None:
-    return list(cast("tuple[Any, ...]", slot.value)) if isinstance(slot.value, list | tuple) else None
+def _items(slot: Slot) -> list[Any]:
+    return list(cast("list[Any]", slot.value))
 
 
 def _as_said(slot: Slot) -> str:
@@ -183,7 +184,9 @@ def _escaped_regex(slot: Slot) -> str | None:
 def _reference(last: bool, path: str) -> Make:
     """A reference to the runtime: the first or the last key of a period (`day-7..day` has two, others one)."""
 
-    def make(slot: Slot) -> str:
+    def make(slot: Slot) -> str | None:
+        if slot.kind != "period":
+            return None
         first, _, end = str(slot.value).partition("..")
         return f"${{RUNTIME:{(end or first) if last else first}{path}}}"
 
@@ -191,16 +194,18 @@ def _reference(last: bool, path: str) -> Make:
 
 
 def _date_reference(slot: Slot) -> str | None:
-    key = {"day": "today", "day-1": "yesterday"}.get(str(slot.value))
-    return None if key is None else f"${{RUNTIME:{key}}}"
+    key = {"day": "today", "day-1": "yesterday"}.get(slot.value, slot.value)
+    return f"${{RUNTIME:{key}}}" if key in DATES else None
 
 
 # --- the table ----------------------------------------------------------------------------------------------
 
-_TEXTS = _kinds("path glob date duration address url quoted name time")
+_TEXTS = _kinds("path glob date time duration address url quoted name")
 _NUMBERS = _kinds("integer number size")
 _NAMES = _kinds("path quoted name url")
-_ALL = _TEXTS | _NUMBERS | _kinds("period list")
+LISTS = frozenset(LIST_OF.values())
+_SAID = _NAMES | _NUMBERS | _kinds("period date time duration")
+_ALL = _TEXTS | _NUMBERS | LISTS | {"period"}
 
 CONVERSIONS: dict[str, Conversion] = {
     "value": Conversion(_text_value, _TEXTS, 1, 1),
@@ -209,10 +214,10 @@ CONVERSIONS: dict[str, Conversion] = {
     "text": Conversion(_as_said, _ALL, 2, 1),
     "regex": Conversion(_escaped_regex, _NAMES, 1, 0, patterns=True),
     "literal-glob": Conversion(_escaped_glob, _NAMES, 1, 0, patterns=True),
-    "lower": Conversion(_cased(str.lower), _NAMES | _NUMBERS, 3, 2),
-    "upper": Conversion(_cased(str.upper), _NAMES | _NUMBERS, 3, 2),
-    "title": Conversion(_cased(str.title), _NAMES | _NUMBERS, 3, 2),
-    "capital": Conversion(_cased(str.capitalize), _NAMES | _NUMBERS, 3, 2),
+    "lower": Conversion(_cased(str.lower), _SAID, 3, 2),
+    "upper": Conversion(_cased(str.upper), _SAID, 3, 2),
+    "title": Conversion(_cased(str.title), _SAID, 3, 2),
+    "capital": Conversion(_cased(str.capitalize), _SAID, 3, 2),
     "basename": Conversion(_path(posixpath.basename), _kinds("path"), 3, 1),
     "stem": Conversion(_path(_stem), _kinds("path"), 3, 2),
     "parent": Conversion(_path(posixpath.dirname), _kinds("path"), 3, 2),
@@ -241,7 +246,7 @@ CONVERSIONS: dict[str, Conversion] = {
         name: Conversion(_duration(unit), _kinds("duration"), 1, 0)
         for name, unit in {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}.items()
     },
-    "items": Conversion(_items, _kinds("list"), 1, 0),
+    "items": Conversion(_items, LISTS, 1, 0),
 }  # fmt: skip
 """Name → row. Besides these: `word` (a number in the language's words), `exact:WORD` (a size said exactly) and
 `item:N:NAME` (an item of a list by one of these)."""
@@ -252,7 +257,8 @@ REFERENCES: dict[str, Make] = {
     for last in (False, True)
     for path in ("", ".start", ".end")
 } | {"as-date": _date_reference}
-"""Name → what a period is as a whole reference."""
+"""Name → what a period (or a date that counts from today) is as a whole reference."""
+RELATIVE = frozenset(("period", "date"))
 
 
 def convert(name: str, slot: Slot, language: str) -> Any:
@@ -263,7 +269,10 @@ def convert(name: str, slot: Slot, language: str) -> Any:
     """
     head, _, parameter = name.partition(":")
     if head in REFERENCES:
-        return REFERENCES[head](slot) if slot.kind == "period" else None
+        return REFERENCES[head](slot) if slot.kind in RELATIVE else None
+    if head == "item":
+        number, _, name = parameter.partition(":")
+        return convert(name, slot.items[int(number)], language) if int(number) < len(slot.items) else None
     if head == "exact":
         return exactly(slot, parameter) if slot.kind == "size" else None
     if head == "word":
@@ -281,7 +290,10 @@ def _words(language: str) -> dict[int, str]:
 
 
 def forms(slot: Slot, language: str, *, prose: bool, pattern: bool = False) -> Iterator[Form]:
-    """Every form of `slot` in a text (`prose`) or as a literal of its own."""
+    """Every form of `slot` in a text (`prose`) or as a literal of its own; of a list, those of its items too."""
+    for number, item in enumerate(slot.items):
+        for form in forms(item, language, prose=prose, pattern=pattern):
+            yield form._replace(name=f"item:{number}:{form.name}")
     for name, row in CONVERSIONS.items():
         order = row.prose if prose else row.whole
         if order and slot.kind in row.kinds and (pattern or not row.patterns):

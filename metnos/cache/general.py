@@ -13,12 +13,13 @@ tools and fields, and step numbers are never slots.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from metnos.cache.conversions import convert
 from metnos.cache.leaves import Leaf, leaves
 from metnos.cache.locate import locate
+from metnos.cache.moments import moments
 from metnos.cache.shape import apart_words, shape_of
 from metnos.cache.template import Bound, Refusal, escape
 from metnos.cache.uses import General, NotGeneral, Reading, SlotUse
@@ -32,8 +33,6 @@ from metnos.request.model import Request, Slot
 from metnos.values.sealed import has_handle
 
 _SLOT = re.compile(r"\$\{SLOT:(s[0-9]+)\}")
-_MOMENT = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
-_NUMBERED = frozenset(("integer", "number", "size"))
 
 
 def generalise(
@@ -50,10 +49,14 @@ def generalise(
     Returns:
         The general plan; or why no cache may hold this plan, not even for the same words (`unfit`).
     """
-    reason = unfit(request, plan, catalog)
+    reason = _unfit(plan, catalog)
     if reason is not None:
         return reason
     located = locate(request.slots, list(leaves(plan, catalog)), request.language, closed)
+    held = {use.index for use in located.uses} | located.symbolic
+    moment = next(moments(request, located.texts, held), None)
+    if moment is not None:
+        return NotGeneral("moment", moment)
     apart = apart_words(plan, catalog)
     read_only = is_read_only(plan, catalog)
     general = General(
@@ -109,22 +112,8 @@ def bind_general(general: General, slots: Sequence[Slot]) -> Bound | Refusal:
 
 def unfit(request: Request, plan: dict[str, Any], catalog: Catalog) -> NotGeneral | None:
     """Why no cache may hold this plan at all, not even for the very same words; None if one may."""
-    read = read_plan(plan)
-    if not read.ok:
-        return NotGeneral("bad-plan", read.diagnostics[0].code)
-    if has_handle(plan):
-        return NotGeneral("sealed")
-    for step in plan["steps"]:
-        if step["tool"] not in TERMINALS and catalog.get(step["tool"]) is None:
-            return NotGeneral("unknown-tool", step["tool"])
-        if step["tool"] in {"ask", "needs_inputs"}:
-            return NotGeneral("asks")
-    said = request.text
-    for leaf in leaves(plan, catalog):
-        reason = _unfit_leaf(leaf, said) or _unfit_sensitive(leaf, plan, catalog)
-        if reason is not None:
-            return NotGeneral(reason, leaf.place)
-    return None
+    found = generalise(request, plan, catalog)
+    return found if isinstance(found, NotGeneral) else None
 
 
 def is_read_only(plan: dict[str, Any], catalog: Catalog) -> bool:
@@ -141,14 +130,29 @@ def is_read_only(plan: dict[str, Any], catalog: Catalog) -> bool:
 # --- what no cache may hold -----------------------------------------------------------------------------------
 
 
-def _unfit_leaf(leaf: Leaf, said: str) -> Any:
+def _unfit(plan: dict[str, Any], catalog: Catalog) -> NotGeneral | None:
+    read = read_plan(plan)
+    if not read.ok:
+        return NotGeneral("bad-plan", read.diagnostics[0].code)
+    if has_handle(plan):
+        return NotGeneral("sealed")
+    for step in plan["steps"]:
+        if step["tool"] not in TERMINALS and catalog.get(step["tool"]) is None:
+            return NotGeneral("unknown-tool", step["tool"])
+        if step["tool"] in {"ask", "needs_inputs"}:
+            return NotGeneral("asks")
+    for leaf in leaves(plan, catalog):
+        reason = _unfit_leaf(leaf) or _unfit_sensitive(leaf, plan, catalog)
+        if reason is not None:
+            return NotGeneral(reason, leaf.place)
+    return None
+
+
+def _unfit_leaf(leaf: Leaf) -> Any:
     if not isinstance(leaf.value, str):
         return None
     if "${SLOT:" in leaf.value:
         return "open-slot"
-    if any(moment not in said for moment in _MOMENT.findall(leaf.value)):
-        # The clock said it, not the person: tomorrow it is another day.
-        return "moment"
     if leaf.role == "data" and not is_plain(leaf.value):
         for part in parse_string(leaf.value):
             if isinstance(part, Reference):
@@ -260,9 +264,3 @@ def _replaced(data: Any, put: dict[str, Any], where: str = "") -> Any:
     if is_list(data):
         return [_replaced(value, put, pointer(where, index)) for index, value in enumerate(data)]
     return data
-
-
-def places(general: General) -> Iterator[str]:
-    """JSON pointers of everything that a slot fills."""
-    for use in general.uses:
-        yield from use.places

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from metnos.cache.conversions import REFERENCES, Form, convert, forms
+from metnos.cache.conversions import REFERENCES, RELATIVE, Form, convert, forms
 from metnos.cache.leaves import Leaf
 from metnos.cache.shape import words_of
 from metnos.cache.tiling import tile
@@ -46,19 +46,32 @@ class Located(NamedTuple):
     fixed: frozenset[int]
     free: tuple[str, ...]
     """Pointers of literals that are neither a slot nor a default nor structure."""
+    texts: tuple[tuple[str, str], ...]
+    """(pointer, text) of every passage or number that is no slot's."""
+    symbolic: frozenset[int]
+    """Periods and dates to which the plan refers through the runtime, located or not."""
 
 
 def locate(slots: Sequence[Slot], found: Sequence[Leaf], language: str, closed: Collection[int] = ()) -> Located:
     """Locate every slot in the leaves, or give it up; those in `closed` are given up from the start."""
     fixed = set(closed)
+    symbolic: set[int] = set()
     while True:
         search = _Search({index: slot for index, slot in enumerate(slots) if index not in fixed}, language)
         for leaf in found:
             search.look(leaf)
         doubtful = search.doubtful()
+        symbolic |= search.symbolic
         if not doubtful:
             located = {use.index for use in search.uses()}
-            return Located(search.put, search.uses(), frozenset(set(range(len(slots))) - located), tuple(search.free))
+            return Located(
+                search.put,
+                search.uses(),
+                frozenset(set(range(len(slots))) - located),
+                tuple(search.free),
+                tuple(search.texts),
+                frozenset(symbolic),
+            )
         fixed |= doubtful
 
 
@@ -72,10 +85,10 @@ class _Search:
         self.free: list[str] = []
         self.conflicts: set[int] = set()
         self._uses: dict[tuple[Any, ...], list[str]] = {}
-        self._texts: list[str] = []
+        self.symbolic: set[int] = set()
+        self.texts: list[tuple[str, str]] = []
         self._words: set[str] = set()
         self._typed: dict[int, list[int]] = {}
-        self._runtime = False
         self._skip = "\0"
 
     def look(self, leaf: Leaf) -> None:
@@ -111,7 +124,7 @@ class _Search:
         if isinstance(leaf.value, str):
             self._string(leaf)
         elif not self._typed_use(leaf):
-            self._texts.append(str(leaf.value))
+            self.texts.append((leaf.place, str(leaf.value)))
             if not leaf.is_default:
                 self.free.append(leaf.place)
 
@@ -196,7 +209,7 @@ class _Search:
     def _constant(self, text: str, leaf: Leaf) -> None:
         if not any(character.isalnum() for character in text):
             return
-        self._texts.append(text.casefold())
+        self.texts.append((leaf.place, text))
         if not leaf.is_default and leaf.place not in self.free:
             self.free.append(leaf.place)
 
@@ -231,13 +244,14 @@ class _Search:
                 )
             )
         }
+        self.symbolic.update(found)
         if len(found) == 1:
             [(index, readings)] = found.items()
             return Reference(SlotTarget(self._use(index, readings, "reference", leaf.place)))
         self.conflicts.update(found)
         if spelled != "${RUNTIME:now}":
             # "From the start of last week to the start of this one" is last week, and says so in another way.
-            self.conflicts.update(index for index, slot in self.slots.items() if slot.kind == "period")
+            self.conflicts.update(index for index, slot in self.slots.items() if slot.kind in RELATIVE)
         return reference
 
     # --- uses -----------------------------------------------------------------------------------------------
@@ -268,16 +282,26 @@ class _Search:
                 doubtful.add(index)  # "1" of "1 MB" may be any 1.
             if slot.kind in _NUMBERS_ALIKE and len(orders) > 1:
                 doubtful.add(index)
-            if any(name in self._words for name in _names_of(slot)) or self._remains(slot):
+            if (
+                any(name in self._words for name in names_of(slot))
+                or self._remains(slot)
+                or not self._is_whole(slot, index)
+            ):
                 doubtful.add(index)
         return doubtful
+
+    def _is_whole(self, slot: Slot, index: int) -> bool:
+        """Of a list every item has its place, one by one or with the others."""
+        used = {name for key in self._uses if key[0] == index for reading in key[1] for name in reading[1::2]}
+        numbers = {int(name.split(":")[1]) for name in used if name.startswith("item:")}
+        return not slot.items or not used.isdisjoint(("items", "text")) or len(numbers) == len(slot.items)
 
     def _remains(self, slot: Slot) -> bool:
         """Whether a part of the value stands in text that no conversion explains."""
         parts = _fragments(slot, self.language)
-        for text in self._texts:
-            words = words_of(text)
-            if any(part in words or (len(part) >= _LONG and part in text) for part in parts):
+        for _, text in self.texts:
+            words, folded = words_of(text), text.casefold()
+            if any(part in words or (len(part) >= _LONG and part in folded) for part in parts):
                 return True
         return False
 
@@ -322,17 +346,21 @@ def bounds(leaf: Leaf, mode: Mode) -> tuple[float | None, float | None]:
     return (least if isinstance(least, int | float) else None, most if isinstance(most, int | float) else None)
 
 
-def _names_of(slot: Slot) -> set[str]:
+def names_of(slot: Slot) -> set[str]:
     """What the slot could be called among names: its value, and the parts of a path."""
+    if slot.items:
+        return {name for item in slot.items for name in names_of(item)}
     value = str(slot.value).casefold()
     names = {value, slot.text.casefold()}
-    if slot.kind in {"path", "glob", "url", "address", "list"}:
+    if slot.kind in {"path", "glob", "url", "address"}:
         names.update(words_of(value))
     return names
 
 
 def _fragments(slot: Slot, language: str) -> set[str]:
     """Parts by which the value would be known in other text; words of the language only where they are all of it."""
+    if slot.items:
+        return {part for item in slot.items for part in _fragments(item, language)}
     words = set(words_of(f"{slot.value} {slot.text}"))
     if slot.kind == "period":
         return {slot.text.casefold()}

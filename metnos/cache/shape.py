@@ -8,7 +8,7 @@ executors apart. What no plan could depend on is left out, or nothing would ever
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any
 
 from metnos.contracts.catalog import Catalog
 from metnos.request.model import Slot
@@ -43,16 +43,18 @@ def shape_of(slot: Slot, apart: tuple[str, ...], *, effects: bool) -> str:
         effects: Whether the plan has effects: then it counts too whether a path goes through folders.
     """
     value = slot.value
-    if isinstance(value, list | tuple):
-        items = cast("tuple[Any, ...]", value)
-        marks = [str(len(items)), *(_text_marks(str(item), effects=effects) for item in items)]
+    if slot.items:
+        return f"{len(slot.items)}: " + ", ".join(shape_of(item, apart, effects=effects) for item in slot.items)
+    if slot.kind == "date":
+        # A date of the calendar, one of every year, one that counts from today: another argument for each.
+        mark = "iso" if value[:1].isdigit() else "yearly" if value[:1] == "-" else "relative"
     elif isinstance(value, str):
-        marks = [_glob_marks(value) if slot.kind == "glob" else _text_marks(value, effects=effects)]
+        mark = _glob_marks(value) if slot.kind == "glob" else _text_marks(value, effects=effects)
     else:
         # "1 file" and "0 files" are other questions than "7 files".
-        marks = [str(value) if value in {0, 1} else "n"]
+        mark = str(value) if value in {0, 1} else "n"
     named = sorted({word for word in words_of(f"{value} {slot.text}") if word in apart})
-    return " ".join([*marks, *named])
+    return " ".join([mark, *named])
 
 
 def _glob_marks(glob: str) -> str:

@@ -20,6 +20,8 @@ from metnos.request.model import Slot
 MOST_READINGS = 16
 _NUMERIC = re.compile(r"[\d.,:/-]*\d[\d.,:/-]*")
 _JOINS = frozenset(".,-/:_+%'’#")
+_PHRASES = frozenset(("period", "date", "time", "duration", "size"))
+"""Kinds whose texts are phrases: "last week" is that, wherever it stands."""
 _OPENS = frozenset("{<$")
 
 
@@ -54,7 +56,9 @@ def tile(text: str, slots: Mapping[int, Slot], language: str) -> Tiling:
     for index, slot in slots.items():
         spans += _best(list(_spans(text, index, slot, language)))
     for span in spans:
-        if _is_wordlike(text[span.start : span.end], language) and not _is_inside(span, spans):
+        phrase = text[span.start : span.end]
+        told = slots[span.slot].kind in _PHRASES and " " in phrase
+        if not told and _is_wordlike(phrase, language) and not _is_inside(span, spans):
             conflicts.add(span.slot)
         if text[span.start - 1 : span.start] == "$" or text[span.end : span.end + 1] in _OPENS:
             conflicts.add(span.slot)

@@ -124,6 +124,22 @@ SERVED: list[tuple[str, list[Step], str, list[Step]]] = [
 ]  # fmt: skip
 
 
+READ = "read_files"
+SERVED += [
+    # Lists, as a whole and one by one.
+    ("read a.txt and b.txt", [{"tool": READ, "args": {"files": ["a.txt", "b.txt"]}}],
+     "read c.txt and d.txt", [{"tool": READ, "args": {"files": ["c.txt", "d.txt"]}}]),
+    ("read a.txt and b.txt", [read("a.txt"), read("b.txt")], "read c.txt and d.txt", [read("c.txt"), read("d.txt")]),
+    # Days that count from today stay what they are.
+    ("files modified before yesterday", [find(modified_to="${RUNTIME:yesterday}")],
+     "files modified before today", [find(modified_to="${RUNTIME:today}")]),
+    ("files modified yesterday", [find(modified_from="${RUNTIME:day-1.start}"), answer("Yesterday: ${step1.count}")],
+     "files modified today", [find(modified_from="${RUNTIME:day.start}"), answer("Today: ${step1.count}")]),
+    ("files modified on 30/11/2026", [find(modified_from="2026-11-30", modified_to="2026-12-01")],
+     "files modified on 2026-12-31", [find(modified_from="2026-12-31", modified_to="2027-01-01")]),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("text", "steps", "other", "expected"), SERVED)
 def test_served_with_other_values(
     text: str, steps: list[Step], other: str, expected: list[Step], catalog: Catalog
@@ -171,6 +187,12 @@ REFUSED: list[tuple[str, list[Step], str]] = [
     ),
     # One file, no files: other questions.
     ("the 7 largest files", [find(), take(7)], "the 1 largest files"),
+    # A list with another number of items may need another number of steps.
+    ("read a.txt and b.txt", [read("a.txt"), read("b.txt")], "read a.txt, b.txt and c.txt"),
+    # One item is not in the plan.
+    ("read a.txt and b.txt", [read("a.txt")], "read c.txt and d.txt"),
+    # A day of the calendar is another thing than tomorrow.
+    ("files modified before 2026-11-30", [find(modified_to="2026-11-30")], "files modified before tomorrow"),
     # Unknown to the plan: it stays in the key.
     ("list the pdf files", [find()], "list the zip files"),
 ]  # fmt: skip
@@ -218,6 +240,14 @@ def test_a_fixed_slot_is_compared_by_its_words_only_where_text_may_repeat_them(c
 
 UNFIT: list[tuple[str, list[Step], str]] = [
     ("files modified yesterday", [find(modified_from="2026-11-29")], "moment"),
+    ("files modified yesterday", [find(), answer("Since 29.11.2026.")], "moment"),
+    ("files modified yesterday", [find(), answer("Since 29 November.")], "moment"),
+    ("files modified yesterday", [find(), answer("Since November 29th.")], "moment"),
+    ("files modified yesterday", [find(), answer("Since last Monday.")], "moment"),
+    ("list the files", [find(), answer("So far in 2026.")], "moment"),
+    ("list the files", [find(min_size=1796000000)], "moment"),
+    ("files modified before March 5", [find(modified_to="2027-03-05")], "moment"),
+    ("files modified before tomorrow", [find(modified_to="20261201")], "moment"),
     ("list the files", [{"tool": "no_such_tool", "args": {}}], "unknown-tool"),
     ("list the files", [{"tool": "ask", "args": {"question": "Which?"}}], "asks"),
     ("list the files", [find(path="${INPUT:folder}")], "answered"),
