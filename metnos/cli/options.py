@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +31,8 @@ class Desk:
         self.roots = roots
         self.language = language
         self.output = Output(json=json, language=language)
+        if home is not None:
+            self.output.metnos = f"metnos --home {shlex.quote(home)}"
 
     def engine(self, **more: Any) -> Engine:
         """An engine on this home, these roots and the current folder; close it. From here on its language counts."""

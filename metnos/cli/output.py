@@ -93,6 +93,8 @@ class Output:
     def __init__(self, *, json: bool, language: str | None) -> None:
         self.json = json
         self.language = language
+        self.metnos = "metnos"
+        """How the next command must begin to be about the same home: what a hint tells to type."""
 
     @property
     def interactive(self) -> bool:

@@ -13,6 +13,8 @@ from metnos.cli.turnview import finish, progress_lines
 from metnos.text import message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from metnos.cli.output import Output
     from metnos.engine import Engine
     from metnos.record.reading import TurnView
@@ -23,13 +25,16 @@ REPLAY_EXITS: dict[str, int] = {"identical": exits.OK, "diverged": exits.NOT_OK,
 
 @command()
 @click.argument("turn")
-@click.option("--approve", "approved", multiple=True, metavar="ID", help="Allow what was asked; repeatable.")
-@click.option("--deny", "denied", multiple=True, metavar="ID", help="Refuse it; repeatable.")
+@click.option("--approve", "approved", multiple=True, metavar="ID", help="Allow what was asked, or `all`; repeatable.")
+@click.option("--deny", "denied", multiple=True, metavar="ID", help="Refuse it, or `all`; repeatable.")
 @click.option("--answer", "pairs", multiple=True, metavar="NAME=VALUE", help="Answer a question or a field of a form.")
 def resume_command(
     desk: Desk, turn: str, approved: tuple[str, ...], denied: tuple[str, ...], pairs: tuple[str, ...]
 ) -> int:
-    """Go on with a turn that waits for you, or that was cut off. TURN may be a prefix, or `last`."""
+    """Go on with a turn that waits for you, or that was cut off. TURN may be a prefix, or `last`.
+
+    ID may be the step alone (`1.2`), or as much of it as no other has.
+    """
     from metnos.cli.consent import TerminalConsent
 
     output = desk.output
@@ -44,8 +49,40 @@ def resume_command(
         name = engine.find_turn(turn)
         if consent is not None and (request := engine.read_turn(name).request):
             desk.speak(engine.language_of(request))
+        if approved or denied:
+            asked = engine.read_turn(name).waiting
+            denied = _meant(name, denied, asked)
+            approved = _meant(name, approved, [one for one in asked if one not in denied or "all" not in approved])
         result = engine.resume_sync(name, approve=approved, deny=denied, answers=answers)
         return finish(output, result)
+
+
+def _meant(turn: str, typed: tuple[str, ...], waiting: Iterable[str]) -> tuple[str, ...]:
+    """Ids of approvals for what was typed; what means none is handed on as it is, and refused by its name.
+
+    Raises:
+        Fault: `nothing-asked`, it means several.
+    """
+    asked = {one: one.removeprefix(f"{turn}.") for one in waiting if not _is_dialog(turn, one)}
+    found: list[str] = []
+    for text in typed:
+        whole = [one for one, short in asked.items() if text in ("all", one, short)]
+        begun = whole or [one for one, short in asked.items() if one.startswith(text) or short.startswith(text)]
+        if text != "all" and len(begun) > 1:
+            hint = f"say one of {', '.join(asked[one] for one in begun)}, or `all`"
+            raise Fault(
+                "nothing-asked",
+                f"{len(begun)} approvals begin with {text!r}",
+                where=text,
+                hint=hint,
+                status=exits.USAGE,
+            )
+        found += begun or [text]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_dialog(turn: str, name: str) -> bool:
+    return name.startswith(f"{turn}.dialog")
 
 
 @command()

@@ -63,21 +63,22 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
             tell(note)
     output.diagnostics(result.diagnostics if not result.ok else ())
     for need in result.needs:
-        _tell_need(need, result.turn, language)
+        _tell_need(output, need, result.turn)
     if result.turn:
         output.note(message("note.turn", language, turn=result.turn))
     return exits.BY_OUTCOME[result.outcome]
 
 
-def _tell_need(need: Need, turn: str, language: str | None) -> None:
+def _tell_need(output: Output, need: Need, turn: str) -> None:
     """What a turn waits for, and the command that answers it."""
+    language, metnos = output.language, output.metnos
     if need.kind == "approval":
         tell(f"{message(f'action.{need.action}', language)} {', '.join(map(on_one_line, need.targets))}".strip())
-        tell(message("hint.suspended", language, turn=turn, id=need.id))
+        tell(message("hint.suspended", language, metnos=metnos, turn=turn, id=need.id.removeprefix(f"{turn}.")))
         return
     asked = {name: str(field.get("label", "")) for name, field in need.form.items()} or {"answer": ""}
     tell(need.question or "\n".join(f"{name}: {label}" if label else name for name, label in asked.items()))
     if need.choices:
         tell(f"    {' | '.join(need.choices)}")
     options = " ".join(f"--answer {name}=…" for name in asked)
-    tell(message("hint.suspended_dialog", language, turn=turn, options=options))
+    tell(message("hint.suspended_dialog", language, metnos=metnos, turn=turn, options=options))
