@@ -18,7 +18,8 @@ from typing import Any, cast
 
 import msgspec
 
-from metnos.cache.general import bind_general, generalise, render, said_of, same_data
+from metnos.cache.binding import render, said_of, same_data
+from metnos.cache.general import bind_general, generalise
 from metnos.cache.shape import shape_of
 from metnos.cache.template import Bound, Refusal
 from metnos.cache.uses import Disagree, General, NotGeneral, Reading

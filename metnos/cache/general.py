@@ -12,27 +12,24 @@ tools and fields, and step numbers are never slots.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
-from typing import Any, cast
+from typing import Any
 
-from metnos.cache.conversions import convert
+from metnos.cache.binding import Binder, said_of
 from metnos.cache.leaves import Leaf, leaves
 from metnos.cache.locate import locate
 from metnos.cache.moments import moments
 from metnos.cache.shape import apart_words, shape_of
-from metnos.cache.template import Bound, Refusal, escape
-from metnos.cache.uses import General, NotGeneral, Reading, SlotUse
+from metnos.cache.template import Bound, Refusal
+from metnos.cache.uses import General, NotGeneral
 from metnos.contracts.catalog import Catalog
-from metnos.plan.jsondata import canonical, is_list, is_object, pointer, spell
+from metnos.plan.jsondata import canonical, is_list, is_object, pointer
 from metnos.plan.parse import read_plan
 from metnos.plan.references import InputTarget, Reference, SlotTarget, StepTarget
 from metnos.plan.spelling import is_plain, parse_string
 from metnos.plan.terminals import TERMINALS
 from metnos.request.model import Request, Slot
 from metnos.values.sealed import has_handle
-
-_SLOT = re.compile(r"\$\{SLOT:(s[0-9]+)\}")
 
 
 def generalise(
@@ -81,33 +78,8 @@ def generalise(
 
 
 def bind_general(general: General, slots: Sequence[Slot]) -> Bound | Refusal:
-    """The plan for these slots, in the order of the form, or why there is none.
-
-    The refusal's `slot` is the number of the slot in the request, from 0.
-    """
-    if tuple(slot.kind for slot in slots) != general.kinds:
-        return Refusal("", f"{' '.join(slot.kind for slot in slots)} ≠ {' '.join(general.kinds)}")
-    for index, value in general.fixed.items():
-        said = general.fixed_texts.get(index)
-        if not same_data(slots[index].value, value) or (said is not None and said != said_of(slots[index])):
-            return Refusal(str(index), f"{slots[index].text} ≠ {said or value}")
-    for index, shapes in general.shapes.items():
-        shape = shape_of(slots[index], general.apart, effects=not general.read_only)
-        if shape not in shapes:
-            return Refusal(str(index), f"{slots[index].text}: {shape} ≠ {' | '.join(shapes)}")
-    values: dict[str, Any] = {}
-    for number, use in enumerate(general.uses):
-        value = render(use, slots[use.index], general.language)
-        if isinstance(value, Refusal):
-            return value
-        values[f"s{number}"] = value
-    plan = _filled(general.plan, values)
-    whole = {place for use in general.uses if _is_value(use) for place in use.places}
-    return Bound(
-        plan,
-        dict.fromkeys(sorted(whole), "user"),
-        {name: slots[general.uses[int(name[1:])].index].value for name in values},
-    )
+    """The plan for these slots, or why there is none; who binds often keeps a `Binder`."""
+    return Binder(general).bind(slots)
 
 
 def unfit(request: Request, plan: dict[str, Any], catalog: Catalog) -> NotGeneral | None:
@@ -173,87 +145,6 @@ def _unfit_sensitive(leaf: Leaf, plan: dict[str, Any], catalog: Catalog) -> Any:
         return None
     is_reference = isinstance(leaf.value, str) and not any(isinstance(part, str) for part in parse_string(leaf.value))
     return None if is_reference else "sensitive"
-
-
-# --- binding --------------------------------------------------------------------------------------------------
-
-
-def said_of(slot: Slot) -> str:
-    """The words of a slot, spaces aside."""
-    return " ".join(slot.text.split())
-
-
-def same_data(left: Any, right: Any) -> bool:
-    """Equal as JSON: a list from a stored entry is a tuple no more, true is not 1."""
-    if type(left) is str and type(right) is str:
-        return left == right
-    return canonical(_plain(left)) == canonical(_plain(right))
-
-
-def _plain(value: Any) -> Any:
-    return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
-
-
-def _is_value(use: SlotUse) -> bool:
-    """Whether the argument is the slot's value and nothing besides it."""
-    return use.mode in {"typed", "text"} and all(
-        reading in {("", "value", ""), ("", "number", ""), ("", "text", "")} for reading in use.readings
-    )
-
-
-def render(use: SlotUse, slot: Slot, language: str) -> Any:
-    """The one literal that all readings give, spelled as its place asks; or a refusal."""
-    found: Any = None
-    for number, reading in enumerate(use.readings):
-        value = _read(reading, slot, language, typed=use.mode == "typed")
-        if value is None or (number and not same_data(value, found)):
-            return Refusal(str(use.index), f"{slot.text}: {' | '.join('+'.join(r[1::2]) for r in use.readings)}")
-        found = value
-    return _bounded(use, found, slot) or _spelled(use, found, slot)
-
-
-def _read(reading: Reading, slot: Slot, language: str, *, typed: bool) -> Any:
-    if typed:
-        return convert(reading[1], slot, language)
-    pieces = list(reading)
-    for at in range(1, len(pieces), 2):
-        literal = convert(pieces[at], slot, language)
-        if not isinstance(literal, str):
-            return None
-        pieces[at] = literal
-    return "".join(pieces)
-
-
-def _bounded(use: SlotUse, value: Any, slot: Slot) -> Refusal | None:
-    size: float = len(cast("str", value)) if isinstance(value, str | list) else value
-    if use.least is not None and size < use.least:
-        return Refusal(str(use.index), f"{slot.text} < {use.least}")
-    if use.most is not None and size > use.most:
-        return Refusal(str(use.index), f"{slot.text} > {use.most}")
-    return None
-
-
-def _spelled(use: SlotUse, value: Any, slot: Slot) -> Any:
-    if use.mode == "text":
-        return escape(value)
-    if use.mode == "json":
-        return spell(value)[1:-1]
-    if use.mode == "plain" and not is_plain(value):
-        return Refusal(str(use.index), f"{slot.text}: $")
-    return value
-
-
-def _filled(data: Any, values: dict[str, Any]) -> Any:
-    if isinstance(data, str):
-        if "${SLOT:" not in data:
-            return data
-        whole = _SLOT.fullmatch(data)
-        return values[whole[1]] if whole else _SLOT.sub(lambda found: str(values[found[1]]), data)
-    if isinstance(data, dict):
-        return {key: _filled(value, values) for key, value in cast("dict[str, Any]", data).items()}
-    if isinstance(data, list):
-        return [_filled(value, values) for value in cast("list[Any]", data)]
-    return data
 
 
 def _replaced(data: Any, put: dict[str, Any], where: str = "") -> Any:
