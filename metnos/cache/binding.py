@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from metnos.cache.conversions import convert
+from metnos.cache.conversions import converter
 from metnos.cache.shape import shape_of
 from metnos.cache.template import Bound, Refusal, escape
 from metnos.cache.uses import General, Reading, SlotUse
-from metnos.plan.jsondata import canonical, spell
+from metnos.plan.jsondata import canonical, is_list, spell
 from metnos.plan.spelling import is_plain
 from metnos.request.model import Slot
 
@@ -27,6 +27,16 @@ _SLOT = re.compile(r"\$\{SLOT:s([0-9]+)\}")
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 _COPIED: frozenset[Reading] = frozenset((("", "value", ""), ("", "number", ""), ("", "text", "")))
+
+
+class _Value(NamedTuple):
+    """What uses with the same readings share: their readings, with conversions by number."""
+
+    index: int
+    typed: bool
+    readings: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]
+    """Of each reading its constant texts, and its conversions."""
+    names: str
 
 
 class Binder:
@@ -37,6 +47,11 @@ class Binder:
         self._pieces, self._holes = _holes(general)
         copied = {place for use in general.uses if _COPIED.issuperset(use.readings) for place in use.places}
         self._origins = dict.fromkeys(sorted(copied), "user")
+        makes: dict[tuple[int, str], int] = {}
+        values: dict[_Value, int] = {}
+        self._uses = [(use, values.setdefault(_value(use, makes), len(values))) for use in general.uses]
+        self._values = tuple(values)
+        self._makes = tuple((index, converter(name, general.kinds[index], general.language)) for index, name in makes)
 
     def bind(self, slots: Sequence[Slot]) -> Bound | Refusal:
         """The plan for these slots, in the order of the form, or why there is none.
@@ -47,20 +62,24 @@ class Binder:
         refusal = self._refuse(slots)
         if refusal is not None:
             return refusal
-        general = self.general
-        seen: dict[tuple[int, str], Any] = {}
+        literals = [make(slots[index]) for index, make in self._makes]
+        values: list[Any] = []
+        for value in self._values:
+            literal = _agreed(value, literals)
+            if literal is None:
+                return Refusal(str(value.index), f"{slots[value.index].text}: {value.names}")
+            values.append(literal)
         spelled: list[str] = []
-        for use in general.uses:
-            value = _render(use, slots[use.index], general.language, seen)
-            if isinstance(value, Refusal):
-                return value
-            text = _encode(value).decode()
-            spelled.append(text if use.mode == "typed" else text[1:-1])
+        for use, number in self._uses:
+            text = _spelled(use, values[number], slots[use.index])
+            if isinstance(text, Refusal):
+                return text
+            spelled.append(_encode(text).decode() if use.mode == "typed" else _encode(text)[1:-1].decode())
         pieces = self._pieces.copy()
         for at, number in self._holes:
             pieces[at] = spelled[number]
-        values = {f"s{number}": slots[use.index].value for number, use in enumerate(general.uses)}
-        return Bound(_decode("".join(pieces)), self._origins.copy(), values)
+        named = {f"s{number}": slots[use.index].value for number, use in enumerate(self.general.uses)}
+        return Bound(_decode("".join(pieces)), self._origins.copy(), named)
 
     def _refuse(self, slots: Sequence[Slot]) -> Refusal | None:
         """What can be said before anything is converted."""
@@ -111,49 +130,49 @@ def _plain(value: Any) -> Any:
 
 
 def render(use: SlotUse, slot: Slot, language: str) -> Any:
-    """The one literal that all readings give, spelled as its place asks; or a refusal."""
-    return _render(use, slot, language, {})
+    """The one literal that all readings of one use give, spelled as its place asks; or a refusal."""
+    makes: dict[tuple[int, str], int] = {}
+    value = _value(use, makes)
+    literal = _agreed(value, [converter(name, slot.kind, language)(slot) for _, name in makes])
+    return Refusal(str(use.index), f"{slot.text}: {value.names}") if literal is None else _spelled(use, literal, slot)
 
 
-def _render(use: SlotUse, slot: Slot, language: str, seen: dict[tuple[int, str], Any]) -> Any:
+def _value(use: SlotUse, makes: dict[tuple[int, str], int]) -> _Value:
+    """The readings of a use; conversions that are new are added to `makes`."""
+    readings = tuple(
+        (reading[::2], tuple(makes.setdefault((use.index, name), len(makes)) for name in reading[1::2]))
+        for reading in use.readings
+    )
+    return _Value(use.index, use.mode == "typed", readings, " | ".join("+".join(r[1::2]) for r in use.readings))
+
+
+def _agreed(value: _Value, literals: list[Any]) -> Any:
+    """What all readings give, None if they differ or one gives nothing."""
     found: Any = None
-    for number, reading in enumerate(use.readings):
-        value = _read(use, reading, slot, language, seen)
-        if value is None or (number and not same_data(value, found)):
-            return Refusal(str(use.index), f"{slot.text}: {' | '.join('+'.join(r[1::2]) for r in use.readings)}")
-        found = value
-    return _bounded(use, found, slot) or _spelled(use, found, slot)
+    for constants, conversions in value.readings:
+        literal = literals[conversions[0]]
+        if not value.typed:
+            literal = _joined(constants, [literals[number] for number in conversions])
+        if literal is None or (found is not None and not same_data(literal, found)):
+            return None
+        found = literal
+    return found
 
 
-def _read(use: SlotUse, reading: Reading, slot: Slot, language: str, seen: dict[tuple[int, str], Any]) -> Any:
-    """What one reading gives, None if it gives nothing."""
-    pieces = list(reading)
-    for at in range(1, len(reading), 2):
-        key = (use.index, reading[at])
-        if key in seen:
-            literal = seen[key]
-        else:
-            literal = seen[key] = convert(reading[at], slot, language)
-        if use.mode == "typed":
-            return literal
+def _joined(constants: tuple[str, ...], literals: list[Any]) -> str | None:
+    text = constants[0]
+    for literal, constant in zip(literals, constants[1:], strict=True):
         if not isinstance(literal, str):
             return None
-        pieces[at] = literal
-    return "".join(pieces)
-
-
-def _bounded(use: SlotUse, value: Any, slot: Slot) -> Refusal | None:
-    if use.least is None and use.most is None:
-        return None
-    size: float = len(cast("str", value)) if isinstance(value, str | list) else value
-    if use.least is not None and size < use.least:
-        return Refusal(str(use.index), f"{slot.text} < {use.least}")
-    if use.most is not None and size > use.most:
-        return Refusal(str(use.index), f"{slot.text} > {use.most}")
-    return None
+        text = f"{text}{literal}{constant}"
+    return text
 
 
 def _spelled(use: SlotUse, value: Any, slot: Slot) -> Any:
+    if use.least is not None or use.most is not None:
+        refusal = _bounded(use, value, slot)
+        if refusal is not None:
+            return refusal
     if use.mode == "text":
         return escape(value)
     if use.mode == "json":
@@ -161,3 +180,13 @@ def _spelled(use: SlotUse, value: Any, slot: Slot) -> Any:
     if use.mode == "plain" and not is_plain(value):
         return Refusal(str(use.index), f"{slot.text}: $")
     return value
+
+
+def _bounded(use: SlotUse, value: Any, slot: Slot) -> Refusal | None:
+    """What the contract would refuse: a number, or the length of a text."""
+    size: float = value if use.mode == "typed" and not is_list(value) else len(value)
+    if use.least is not None and size < use.least:
+        return Refusal(str(use.index), f"{slot.text} < {use.least}")
+    if use.most is not None and size > use.most:
+        return Refusal(str(use.index), f"{slot.text} > {use.most}")
+    return None

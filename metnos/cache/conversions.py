@@ -20,6 +20,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from metnos.request.lexicon import lexicon_for
@@ -267,20 +268,42 @@ def convert(name: str, slot: Slot, language: str) -> Any:
     Raises:
         KeyError: no conversion is called so.
     """
+    return converter(name, slot.kind, language)(slot)
+
+
+def converter(name: str, kind: str, language: str) -> Make:
+    """The conversion `name` of slots of `kind`, ready to be called.
+
+    Raises:
+        KeyError: no conversion is called so.
+    """
     head, _, parameter = name.partition(":")
-    if head in REFERENCES:
-        return REFERENCES[head](slot) if slot.kind in RELATIVE else None
     if head == "item":
-        number, _, name = parameter.partition(":")
-        return convert(name, slot.items[int(number)], language) if int(number) < len(slot.items) else None
+        number, _, inner = parameter.partition(":")
+        return _of_item(int(number), inner, language)
     if head == "exact":
-        return exactly(slot, parameter) if slot.kind == "size" else None
+        return (lambda slot: exactly(slot, parameter)) if kind == "size" else _nothing
     if head == "word":
-        return _words(language).get(slot.value) if slot.kind == "integer" else None
+        words = _words(language)
+        return (lambda slot: words.get(slot.value)) if kind == "integer" else _nothing
+    if head in REFERENCES:
+        return REFERENCES[head] if kind in RELATIVE else _nothing
     row = CONVERSIONS[name]
-    return row.make(slot) if slot.kind in row.kinds else None
+    return row.make if kind in row.kinds else _nothing
 
 
+def _of_item(number: int, name: str, language: str) -> Make:
+    def make(slot: Slot) -> Any:
+        return convert(name, slot.items[number], language) if number < len(slot.items) else None
+
+    return make
+
+
+def _nothing(_: Slot) -> None:
+    return None
+
+
+@lru_cache(maxsize=8)
 def _words(language: str) -> dict[int, str]:
     """Number → its first word."""
     found: dict[int, str] = {}
