@@ -32,7 +32,7 @@ _COPIED: frozenset[Reading] = frozenset((("", "value", ""), ("", "number", ""), 
 class _Value(NamedTuple):
     """What uses with the same readings share: their readings, with conversions by number."""
 
-    index: int
+    slot: int
     typed: bool
     readings: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]
     """Of each reading its constant texts, and its conversions."""
@@ -67,7 +67,7 @@ class Binder:
         for value in self._values:
             literal = _agreed(value, literals)
             if literal is None:
-                return Refusal(str(value.index), f"{slots[value.index].text}: {value.names}")
+                return Refusal(str(value.slot), f"{slots[value.slot].text}: {value.names}")
             values.append(literal)
         spelled: list[str] = []
         for use, number in self._uses:
