@@ -61,3 +61,46 @@ def test_a_models_plan_is_repaired_not_asked_for() -> None:
     play.send(i.PlanMissed(reason="new"))
     play.send(i.PlanProposed(plan=plan(step("noop", {"x": "${INPUT:a}"}))))
     assert play.asked(c.Propose)[-1].purpose == "repair"
+
+
+def form(*steps: dict[str, Any], **end: Any) -> dict[str, Any]:
+    play = Play(opened(plan(*steps, **end)))
+    (command,) = play.asked(c.OpenDialog)
+    return {name: field["schema"] for name, field in command.form.items()}
+
+
+def test_a_field_asks_for_what_its_places_take() -> None:
+    string = {"type": "string"}
+    scalar = {"type": ["string", "number", "boolean"]}
+    assert form(step("write", {"path": "${INPUT:a}", "content": "${INPUT:a}"})) == {"a": string}
+    assert form(step("write", {"path": "${INPUT:a}", "content": "see ${INPUT:a}"})) == {
+        "a": {"allOf": [scalar, string]}
+    }
+    assert form(step("write", {"path": "$<INPUT:a>", "content": ["${INPUT:b}"]})) == {"a": string, "b": {}}
+    assert form(step("noop", {"x": 1}), end={"tool": "final_answer", "args": {"text": "${INPUT:a}"}}) == {"a": {}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "points"),
+    [
+        ({"$ref": "#/$defs/x"}, True),
+        ({"anyOf": [{"type": "null"}, {"$ref": "#"}]}, True),
+        ({"properties": {"a": {"items": {"$ref": "#"}}}}, True),
+        ({"enum": [1, "$ref"], "items": [{"type": "string"}]}, False),
+    ],
+)
+def test_a_schema_that_points_elsewhere_is_not_taken_alone(schema: dict[str, Any], points: bool) -> None:
+    from metnos.turn.wanted import _refers
+
+    assert _refers(schema) is points
+
+
+def test_what_lay_at_the_targets_is_told_once_and_goes_with_the_start() -> None:
+    play = Play(opened(plan(step("write", {"path": "a.txt", "content": 1}))))
+    (asked,) = play.asked(c.AskApproval)
+    play.send(i.TargetsSeen(approval=asked.approval, seen={"1.1": {"/home/ada/a.txt": "absent"}}))
+    play.send(i.TargetsSeen(approval=asked.approval, seen={"1.1": {"/home/ada/a.txt": "folder"}}))
+    with pytest.raises(ProtocolError, match="no approval other is open"):
+        play.send(i.TargetsSeen(approval="other", seen={}))
+    play.send(i.ApprovalGiven(approval=asked.approval, digest=asked.digest, by="local"))
+    assert play.starts["1.1"].expects == {"/home/ada/a.txt": "absent"}
