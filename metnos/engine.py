@@ -137,6 +137,8 @@ class Engine:
             shipped=shipped,
             imports=imports,
         )
+        if settings.lexicon:
+            _ = parts.lexicons  # a faulty file is the caller's to know at once
         return cls(parts)
 
     @property

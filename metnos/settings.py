@@ -28,6 +28,7 @@ VARIABLES: dict[str, str] = {
     "METNOS_CATALOG": "folder of a signed catalog, instead of the one that was installed",
     "METNOS_ROOTS": "folders that may be read and written beside the current one, separated by `:`",
     "METNOS_LANG": "language of messages and of requests (`en`, `it`); default: the one that explains more",
+    "METNOS_LEXICON": "files with the words of your domain, added to the shipped lexicons, separated by `:`",
     "METNOS_ZONE": "time zone, e.g. `Europe/Rome`; default: the machine's",
 }
 """Every variable that is read; a test holds the documentation equal."""
@@ -50,6 +51,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     roots: tuple[str, ...] = ()
     language: str | None = None
     zone: str | None = None
+    lexicon: tuple[str, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +63,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     roots: tuple[Path, ...]
     language: str | None
     zone: str
+    lexicon: tuple[Path, ...] = ()
+    """Lexicon files of the operator; a relative name in the settings file is one below the home."""
 
 
 def default_home() -> Path:
@@ -152,7 +156,17 @@ def load_settings(
         roots=tuple(root for root in granted if root in named or _grantable(root)),
         language=_usable_language(language or env.get("METNOS_LANG") or file.language),
         zone=_usable_zone(asked or machine_zone(env), asked=bool(asked)),
+        lexicon=_lexicon_files(place, file.lexicon, env.get("METNOS_LEXICON", "")),
     )
+
+
+def _lexicon_files(home: Path, named: Iterable[str], listed: str) -> tuple[Path, ...]:
+    found = [_folder("lexicon", name) for name in listed.split(os.pathsep) if name]
+    found = found or [_folder("lexicon", home / Path(name).expanduser()) for name in named]
+    for path in found:
+        if not path.is_file():
+            raise SettingsFault("lexicon", f"{path} is no file", "name a lexicon file that is there")
+    return tuple(found)
 
 
 def _folder(setting: str, named: str | Path) -> Path:

@@ -25,14 +25,14 @@ MAX_KEY = 32 * 1024
 """Bytes of plan and context beyond which nothing is remembered."""
 
 
-def _told(value: Any) -> Any:
-    """An explanation of a request that is worked out when it is asked for: as the parts that a check may look at."""
+def _basis(value: object) -> tuple[str, str]:
+    """An explanation that waits follows from its request's text and forms, which are in the key, and from a lexicon."""
     if isinstance(value, Explained):
-        return [value.spans, value.clauses]
+        return value.basis
     raise TypeError(f"{type(value).__name__} is no part of a context")
 
 
-_encode = msgspec.json.Encoder(order="sorted", enc_hook=_told).encode
+_encode = msgspec.json.Encoder(order="sorted", enc_hook=_basis).encode
 
 
 class Verdicts:

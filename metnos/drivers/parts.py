@@ -12,6 +12,7 @@ import msgspec
 
 from metnos.drivers import assembly
 from metnos.drivers.ports import Boundary, Clock, Progress, no_boundary, no_progress
+from metnos.settings import SettingsFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from metnos.execute.runner import Runners
     from metnos.propose.candidates import Candidates
     from metnos.record.store import Journal
+    from metnos.request.lexicon import Lexicon
     from metnos.settings import Settings
     from metnos.turn.rules import Rules
 
@@ -146,7 +148,20 @@ class Parts:
         """Normaliser, validator, guards and policy, with one digest."""
         from metnos.drivers.rules import make_rules
 
-        return make_rules(self.catalog)
+        return make_rules(self.catalog, self.lexicons)
+
+    @Once
+    def lexicons(self) -> tuple[Lexicon, ...] | None:
+        """The shipped lexicons with the operator's files; None where there are none to add."""
+        if not self.settings.lexicon:
+            return None
+        from metnos.request.lexicon import LexiconFault, lexicons_with
+
+        try:
+            return lexicons_with(self.settings.lexicon)
+        except LexiconFault as fault:
+            hint = "a lexicon file only adds words; metnos/request/added.py says what it may hold"
+            raise SettingsFault("lexicon", str(fault), hint) from fault
 
     @Once
     def journal(self) -> Journal:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from metnos.turn.rules import Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from importlib.resources.abc import Traversable
 
     from metnos.contracts.catalog import Catalog
+    from metnos.request.lexicon import Lexicon
 
 RULES: tuple[str, ...] = (
     "metnos.plan",
@@ -65,23 +67,27 @@ def learns(source: str, outcome: str) -> bool:
     return outcome == "success" if source == "model" else source == "cache" and outcome in ("error", "partial")
 
 
-def make_rules(catalog: Catalog) -> Rules:
-    """The shipped rules over `catalog`."""
+def make_rules(catalog: Catalog, lexicons: Sequence[Lexicon] | None = None) -> Rules:
+    """The shipped rules over `catalog`, and what was added to the lexicons: its digest is then part of the rules'."""
     from metnos.checks.guards.run import guard_with
     from metnos.checks.validator import Validator
     from metnos.checks.verdicts import Verdicts
     from metnos.policy.approval import policy_digest
     from metnos.policy.decide import decide
-    from metnos.request.understand import understand
+    from metnos.request.lexicon import added_digest
+    from metnos.request.understand import Normaliser, understand
 
+    digest, added = rules_digest(), "" if lexicons is None else added_digest(lexicons)
+    if added:
+        digest = f"sha256:{hashlib.sha256(f'metnos.rules+lexicon/1 {digest} {added}'.encode()).hexdigest()}"
     validator = Validator(catalog)
     verdicts = Verdicts(validator, guard_with(validator))
     return Rules(
-        normalise=understand,
+        normalise=understand if lexicons is None else Normaliser(lexicons),
         validate=verdicts.validate,
         guard=verdicts.guard,
         policy=decide,
         learn=learns,
-        digest=rules_digest(),
+        digest=digest,
         policy_digest=policy_digest(),
     )

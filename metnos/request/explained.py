@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from metnos.request.intents import Element, clauses_of
 from metnos.request.model import Clause, Span
-from metnos.request.sight import Found, Seen
+from metnos.request.sight import Run, Seen
 from metnos.request.tokens import places
 from metnos.request.words import Lexicon
 
@@ -20,7 +20,7 @@ _END_MARKS = frozenset(".?!…")
 class Explained:
     """An `Explanation` of tokens that were already judged."""
 
-    __slots__ = ("_chunks", "_clauses", "_first", "_found", "_last", "_lexicon", "_seen", "_spans", "_text")
+    __slots__ = ("_chunks", "_clauses", "_first", "_last", "_lexicon", "_runs", "_seen", "_spans", "_text")
 
     def __init__(
         self,
@@ -30,16 +30,16 @@ class Explained:
         lexicon: Lexicon,
         first: int,
         last: int,
-        found: Sequence[tuple[int, Found]],
+        runs: Sequence[tuple[int, Run]],
     ) -> None:
-        """`seen`: all tokens, of which `first` to `last` are kept; `found`: slots by their first token."""
+        """`seen`: all tokens, of which `first` to `last` are kept; `runs`: slots and folded phrases by their first token."""
         self._text = text
         self._chunks = chunks
         self._seen = seen
         self._lexicon = lexicon
         self._first = first
         self._last = last
-        self._found = found
+        self._runs = runs
         self._spans: tuple[Span, ...] | None = None
         self._clauses: tuple[Clause, ...] | None = None
 
@@ -47,6 +47,16 @@ class Explained:
     def lexicon(self) -> Lexicon:
         """The lexicon that explains."""
         return self._lexicon
+
+    @property
+    def basis(self) -> tuple[str, str]:
+        """What it follows from, besides the text and the forms of its request."""
+        return self._lexicon.language, self._lexicon.digest
+
+    @property
+    def chunks(self) -> Sequence[str]:
+        """The text between white space."""
+        return self._chunks
 
     @property
     def tokens(self) -> Sequence[Seen]:
@@ -78,7 +88,7 @@ class Explained:
 
     def unknown(self) -> list[int]:
         """Tokens that nothing explains."""
-        inside = {at + step for at, slot in self._found for step in range(slot.length)}
+        inside = {at + step for at, run in self._runs for step in range(run.length)}
         kept = range(self._first, self._last)
         return [at for at in kept if at not in inside and self._seen[at].reason == "unknown"]
 
@@ -95,33 +105,33 @@ class Explained:
                 at += 1
         return spots
 
-    def _groups(self) -> list[tuple[int, int, Found | None]]:
-        """(first token, count, slot) of what is kept, in order."""
-        slots = dict(self._found)
-        groups: list[tuple[int, int, Found | None]] = []
+    def _groups(self) -> list[tuple[int, int, Run | None]]:
+        """(first token, count, slot or phrase) of what is kept, in order."""
+        runs = dict(self._runs)
+        groups: list[tuple[int, int, Run | None]] = []
         at = self._first
         while at < self._last:
-            slot = slots.get(at)
-            count = 1 if slot is None else slot.length
-            groups.append((at, count, slot))
+            run = runs.get(at)
+            count = 1 if run is None else run.length
+            groups.append((at, count, run))
             at += count
         return groups
 
     def _elements(self) -> list[Element]:
         spots = self.spots()
         elements: list[Element] = []
-        for at, count, slot in self._groups():
+        for at, count, run in self._groups():
             start, end = spots[at][0], spots[at + count - 1][1]
             token = self._seen[at]
             elements.append(
-                Element(start, end, token.form, token.word) if slot is None else Element(start, end, slot.reads, None)
+                Element(start, end, token.form, token.word) if run is None else Element(start, end, run.reads, run.word)
             )
         return elements
 
     def _tile(self) -> tuple[Span, ...]:
         explained = [(at, 1, "polite") for at in range(self._first)]
-        for at, count, slot in self._groups():
-            explained.append((at, count, self._seen[at].reason if slot is None else f"slot({slot.kind})"))
+        for at, count, run in self._groups():
+            explained.append((at, count, self._seen[at].reason if run is None else run.reason))
         for at in range(self._last, len(self._seen)):
             ends = self._seen[at].kind == "punct" and self._seen[at].key in _END_MARKS
             explained.append((at, 1, "stop" if ends else "polite"))

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from metnos.request.added import with_file
 from metnos.request.reading import read_lexicon
 from metnos.request.tokens import Token
 from metnos.request.words import Lexicon, LexiconFault, Loose, Phrase, Role, Word
 
 __all__ = [
-    "Lexicon", "LexiconFault", "Loose", "Phrase", "Role", "Word", "choose", "languages", "lexicon_digest", "lexicon_for",
-    "lexicons", "read_lexicon",
+    "Lexicon", "LexiconFault", "Loose", "Phrase", "Role", "Word", "added_digest", "choose", "languages", "lexicon_digest",
+    "lexicon_for", "lexicons", "lexicons_with", "read_lexicon",
 ]  # fmt: skip
 
 _FOLDER = Path(__file__).parent / "lexicon"
@@ -53,6 +55,24 @@ def lexicon_digest() -> str:
         data = data.replace(b"\r\n", b"\n")
         whole.update(f"{name}\n{len(data)}\n".encode() + data)
     return f"sha256:{whole.hexdigest()}"
+
+
+def lexicons_with(paths: Iterable[Path]) -> tuple[Lexicon, ...]:
+    """The shipped lexicons with the files of an operator added, in the order given; see `metnos.request.added`.
+
+    Raises:
+        LexiconFault: a file cannot be read, or contradicts what is there; it names the file and the word.
+    """
+    found = lexicons()
+    for path in paths:
+        found = with_file(found, path)
+    return found
+
+
+def added_digest(found: Iterable[Lexicon]) -> str:
+    """`sha256:…` of what was added to these lexicons, "" if nothing was: compared by the plan caches."""
+    added = "".join(f"{lexicon.language} {lexicon.digest}\n" for lexicon in found if lexicon.digest)
+    return f"sha256:{hashlib.sha256(added.encode()).hexdigest()}" if added else ""
 
 
 def lexicon_for(language: str) -> Lexicon:

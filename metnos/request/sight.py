@@ -13,7 +13,7 @@ import msgspec
 
 from metnos.request.model import SlotKind
 from metnos.request.tokens import TokenKind
-from metnos.request.words import Lexicon, Said, Word
+from metnos.request.words import Fold, Lexicon, Said, Word
 
 _MARKS: dict[SlotKind, str] = {kind: f"{{{kind}}}" for kind in get_args(SlotKind)}
 
@@ -34,6 +34,19 @@ class Found(NamedTuple):
         """How the slot reads in the normal form."""
         mark = _MARKS[self.kind]
         return self.form.replace("{}", mark) if self.form else mark
+
+    @property
+    def reason(self) -> str:
+        """Why its tokens are there."""
+        return f"slot({self.kind})"
+
+    @property
+    def word(self) -> None:
+        """A slot is no word."""
+
+
+Run: TypeAlias = Found | Fold
+"""Some tokens that are one thing: a slot, or a phrase that stands for another."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,9 +22,9 @@ from metnos.request.explained import Explained
 from metnos.request.lexicon import lexicons as shipped
 from metnos.request.loose import greeted, is_loose
 from metnos.request.model import Request, Slot
-from metnos.request.sight import Found, Seen, Sight
+from metnos.request.sight import Found, Run, Seen, Sight
 from metnos.request.slots import is_naming, rule_of, slot_at
-from metnos.request.tokens import LONGEST_REMEMBERED, Piece, chunks_of, pieces_of, places
+from metnos.request.tokens import LONGEST_REMEMBERED, Piece, chunks_of, pieces_of
 from metnos.request.words import Lexicon
 
 _END_MARKS = frozenset(".?!…")
@@ -39,6 +39,28 @@ class _Heard(NamedTuple):
     known: tuple[int, ...]
     """How many of its tokens each lexicon explains."""
     seen: tuple[tuple[Seen, ...], ...]
+
+
+def request_of(text: str, chunks: Sequence[str], seen: Sequence[Seen], lexicon: Lexicon) -> Request:
+    """The request that the tokens of `text` are: both forms in one pass, slots, and an explanation that waits."""
+    first, last = _trim(seen, lexicon)
+    forms, runs, dropped, negated = _walk(Sight(seen[:last], lexicon), first)
+    normal = " ".join(forms)
+    loose = " ".join([form for at, form in enumerate(forms) if at not in dropped]) if dropped else normal
+    explained = Explained(text, chunks, seen, lexicon, first, last, runs)
+    slots: tuple[Slot, ...] = ()
+    if runs:
+        spots = explained.spots()
+        slots = tuple([_slot(text, spots, at, run) for at, run in runs if isinstance(run, Found)])
+    return Request(
+        text=text,
+        language=lexicon.language,
+        normal_form=normal,
+        loose_form=loose,
+        slots=slots,
+        negated=negated,
+        explanation=explained,
+    )
 
 
 class Normaliser:
@@ -56,30 +78,7 @@ class Normaliser:
         memo = self._memo
         heard = [memo.get(chunk) or self._hear(chunk) for chunk in chunks]
         index = self._best(heard) if language is None else self._index_of(language)
-        lexicon = self.lexicons[index]
-        seen = [token for chunk in heard for token in chunk.seen[index]]
-        first, last = _trim(seen, lexicon)
-        sight = Sight(seen[:last], lexicon)
-        forms, found, dropped, negated = _walk(sight, first)
-        normal = " ".join(forms)
-        loose = " ".join([form for at, form in enumerate(forms) if at not in dropped]) if dropped else normal
-        slots: tuple[Slot, ...] = ()
-        if found:
-            spots = [
-                (start + token.start, start + token.end)
-                for start, chunk in zip(places(text, chunks), heard, strict=True)
-                for token in chunk.seen[index]
-            ]
-            slots = tuple([_slot(text, spots, at, one) for at, one in found])
-        return Request(
-            text=text,
-            language=lexicon.language,
-            normal_form=normal,
-            loose_form=loose,
-            slots=slots,
-            negated=negated,
-            explanation=Explained(text, chunks, seen, lexicon, first, last, found),
-        )
+        return request_of(text, chunks, [token for chunk in heard for token in chunk.seen[index]], self.lexicons[index])
 
     def _index_of(self, language: str) -> int:
         try:
@@ -131,7 +130,7 @@ def _see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
         word=word,
         form=form,
         reason=reason,
-        plain=kind == "word" and rule is None and not (may_go or negates or bare),
+        plain=kind == "word" and rule is None and not (may_go or negates or bare or key in lexicon.folds),
         rule=rule,
         bare=kind == "word" and bare,
         announces=kind == "word" and is_naming(key, word, lexicon),
@@ -143,13 +142,8 @@ def _see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
 def _trim(seen: Sequence[Seen], lexicon: Lexicon) -> tuple[int, int]:
     """(first token that is kept, end of what is kept)."""
     first, last = 0, len(seen)
-    if not last:
-        return 0, 0
-    for phrase in lexicon.openings.get(seen[0].said, ()):
-        if _at(seen, 0, phrase.words):
-            first = len(phrase.words)
-            first += first < last and seen[first].key == ","
-            break
+    while (behind := _behind_opening(seen, first, lexicon)) > first:
+        first = behind
     last = _without_marks(seen, first, last)
     if last > first:
         for phrase in lexicon.closings.get(seen[last - 1].said, ()):
@@ -158,6 +152,16 @@ def _trim(seen: Sequence[Seen], lexicon: Lexicon) -> tuple[int, int]:
                 start -= start > first and seen[start - 1].key == ","
                 return first, _without_marks(seen, first, start)
     return first, last
+
+
+def _behind_opening(seen: Sequence[Seen], at: int, lexicon: Lexicon) -> int:
+    """The first token behind a polite opening at `at`, with its comma; `at` if there is none."""
+    if at < len(seen):
+        for phrase in lexicon.openings.get(seen[at].said, ()):
+            if _at(seen, at, phrase.words):
+                behind = at + len(phrase.words)
+                return behind + (behind < len(seen) and seen[behind].key == ",")
+    return at
 
 
 def _at(seen: Sequence[Seen], start: int, words: tuple[str, ...]) -> bool:
@@ -170,12 +174,12 @@ def _without_marks(seen: Sequence[Seen], first: int, last: int) -> int:
     return last
 
 
-def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Found]], set[int], bool]:
-    """The strict form, the slots by their first token, what the loose form drops (by place in the form), negation."""
+def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Run]], set[int], bool]:
+    """The strict form, slots and folded phrases by their first token, what the loose form drops (by place in the form), negation."""
     tokens, last, at = sight.tokens, sight.count, first
     behind_greeting = greeted(sight, first)
     forms: list[str] = []
-    found: list[tuple[int, Found]] = []
+    runs: list[tuple[int, Run]] = []
     dropped: set[int] = set()
     negated = False
     while at < last:
@@ -184,11 +188,11 @@ def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Found]],
             forms.append(token.form)
             at += 1
             continue
-        slot = slot_at(sight, at) if _may_be_slot(sight, at, token) else None
-        if slot is not None:
-            found.append((at, slot))
-            forms.append(slot.reads)
-            at += slot.length
+        run = _run_at(sight, at, token)
+        if run is not None:
+            runs.append((at, run))
+            forms.append(run.reads)
+            at += run.length
             continue
         negated = negated or token.negates
         if at < behind_greeting or (token.may_go and is_loose(sight, at)):
@@ -197,7 +201,17 @@ def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Found]],
         at += 1
     if behind_greeting > first:
         dropped.update(range(behind_greeting - first))
-    return forms, found, dropped, negated
+    return forms, runs, dropped, negated
+
+
+def _run_at(sight: Sight, at: int, token: Seen) -> Run | None:
+    """The slot at `at`, else the longest phrase that stands for another."""
+    slot = slot_at(sight, at) if _may_be_slot(sight, at, token) else None
+    if slot is None:
+        for fold in sight.lexicon.folds.get(token.said, ()):
+            if all(sight.key(at + i) == word for i, word in enumerate(fold.words)):
+                return fold
+    return slot
 
 
 def _may_be_slot(sight: Sight, at: int, token: Seen) -> bool:

@@ -56,6 +56,30 @@ class Said(msgspec.Struct, frozen=True):
     """How it reads in the normal form where that is more than `{kind}`."""
 
 
+class Fold(msgspec.Struct, frozen=True):
+    """A phrase that stands for another ("switch off" for "turn off")."""
+
+    words: tuple[str, ...]
+    form: str
+    word: Word | None
+    """What the form is, if it is one word."""
+
+    @property
+    def length(self) -> int:
+        """Tokens that it takes."""
+        return len(self.words)
+
+    @property
+    def reads(self) -> str:
+        """How it reads in the normal form."""
+        return self.form
+
+    @property
+    def reason(self) -> str:
+        """Why its tokens are there."""
+        return f"synonym({self.form})"
+
+
 class Times(msgspec.Struct, frozen=True, kw_only=True):
     """Words of durations, dates and times of day."""
 
@@ -137,6 +161,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """First word → polite openings, longest first."""
     closings: Mapping[str, tuple[Phrase, ...]]
     """Last word → polite closings, longest first."""
+    folds: Mapping[str, tuple[Fold, ...]]
+    """First word → phrases that stand for others, longest first; none are shipped."""
     said: Mapping[str, tuple[Said, ...]]
     """First word → phrases that are a slot, longest first."""
     times: Times

@@ -159,6 +159,7 @@ EQUAL = [
     ("the five largest files", "  the 7   largest\nfiles."),
     ("list all files", "Please list all files!"),
     ("list all files", "could you please list all files, please?"),
+    ("list all files", "please, please list all files"),
     ("list all files", "ｌｉｓｔ all files, thanks"),
     ("find pdf files", "find *.txt files"),
     ("find pdf files", "find pdfs"),
