@@ -12,6 +12,7 @@ PLACE = Path(__file__).resolve().parents[2] / ".bench"
 PEERS: dict[str, tuple[str, ...]] = {
     "etchplan": ("etchplan==0.1.1",),
     "langgraph": ("langgraph==1.2.24", "langgraph-checkpoint-sqlite==3.1.2"),
+    "similarity": ("gptcache==0.1.44", "wordllama==0.4.0.post1", "scikit-learn==1.9.1"),
 }
 """Peer → what is installed for it."""
 

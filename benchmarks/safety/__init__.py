@@ -1,0 +1,1 @@
+"""Parts of `cache_safety.py`: requests whose meaning is known, and how reuse of their plans is judged."""
