@@ -74,7 +74,7 @@ def catalog_for(plans: Iterable[dict[str, Any]]) -> Catalog:
     for plan in plans:
         for step in plan["steps"]:
             if step["tool"] != "final_answer":
-                arguments.setdefault(step["tool"], {}).update(dict.fromkeys(step["args"], {}))
+                arguments.setdefault(step["tool"], {}).update({name: {} for name in step["args"]})
     contracts: list[Any] = []
     for effect in ("read", "create", "change", "delete", "send"):
         described = [

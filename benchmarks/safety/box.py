@@ -1,0 +1,56 @@
+"""The plan cache of Metnos, filled by a stand-in proposer: a request in, and what served it out.
+
+Law: nothing is decided here. The box learns as a driver does after a success, and asks as a driver does; every layer is
+the shipped one. In `eager` mode a person says `good` to everything, so that effects reach L1 too: the most dangerous
+way to use it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from metnos.cache.admission import Lesson
+from metnos.cache.model import Asking, Match
+from metnos.cache.plancache import PlanCache
+from metnos.cache.signing import Keys
+from metnos.cache.store import MemoryStore
+from metnos.cache.templates import TemplateLibrary
+from metnos.cache.validity import World
+from metnos.request.understand import understand
+
+if TYPE_CHECKING:
+    from metnos.contracts.catalog import Catalog
+
+AT = 1_764_500_000_000_000
+"""µs since 1970; the clock of the benchmark stands still."""
+
+
+class Served(NamedTuple):
+    plan: dict[str, Any]
+    key: str
+    """The entry that served it: two requests with one key have shared a plan."""
+    layer: str
+
+
+class Box:
+    """One cache in memory over one catalog."""
+
+    def __init__(self, catalog: Catalog, library: TemplateLibrary | None = None, *, eager: bool = True) -> None:
+        self.world = World(catalog, rules="benchmark", policy="benchmark")
+        self.cache = PlanCache(MemoryStore(), Keys(lambda: b"\x07" * 32), self.world, library or TemplateLibrary())
+        self.eager = eager
+        self.turns = 0
+
+    def serve(self, text: str, language: str | None = None) -> Served | None:
+        """What the cache has for this request."""
+        found = self.cache.look_up(understand(text, language), Asking(owner="anna", now=AT))
+        return Served(found.plan, found.entry, found.layer) if isinstance(found, Match) else None
+
+    def learn(self, text: str, plan: dict[str, Any], language: str | None = None) -> tuple[str, ...]:
+        """A turn with this plan succeeded; the references of what was admitted."""
+        self.turns += 1
+        request = understand(text, language)
+        evidence = "feedback" if self.eager else "success"
+        asking = Asking(owner="anna", now=AT)
+        lesson = Lesson(request=request, plan=plan, asking=asking, turn=f"t{self.turns}", evidence=evidence)
+        return self.cache.learn(lesson).admitted
