@@ -19,20 +19,22 @@ import msgspec
 
 from metnos.cache import key as keying
 from metnos.cache.entry import Depends, Entry
+from metnos.cache.general import generalise, is_read_only
 from metnos.cache.model import Asking
 from metnos.cache.standing import AGAINST, judge
+from metnos.cache.uses import General, NotGeneral
 from metnos.cache.validity import families_of, place_digest, tools_of
 from metnos.request.model import Request
 
 if TYPE_CHECKING:
-    from metnos.cache.entry import Grade
+    from metnos.cache.entry import Evidence, Grade
     from metnos.cache.validity import World
 
 Other = Literal[
     "unknown-words",  # `l1`: not every word of the request is explained
     "second-needed",  # `l1`: a literal that nobody said; waits for a second success that agrees
     "good-needed",  # `l1`: an effect; waits for `metnos feedback TURN good`
-    "not-general",  # `l1`: a value that could come from two slots, or from half a word
+    "unfit",  # a plan that no cache may hold: it ends in a question, holds a secret's handle, and the like
     "disagreed",  # `l1`: a second success gave another plan
     "negative-feedback",  # a person said that this plan was bad here
     "store-unusable",
@@ -40,7 +42,6 @@ Other = Literal[
     "open-dialog",
     "unresolved-device",
     "no-cache",
-    "not-the-first",  # the plan went on from earlier steps or answers of its turn
 ]
 HELD: tuple[str, ...] = (*AGAINST, *get_args(Other))
 
@@ -57,18 +58,41 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Literal["success", "feedback"] = "success"
 
 
-def entries_for(lesson: Lesson, world: World) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """The entries that this success makes by itself, and what holds others back."""
-    standing = judge(lesson.request, lesson.plan, world.catalog, lesson.asking.place)
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What one success says by itself."""
+
+    l0: Entry | None = None
+    general: General | None = None
+    """The plan with its slots open, where `l1` is a question at all."""
+    admits: bool = False
+    """Whether `general` is admitted by this success alone."""
+    placed: str = ""
+    held: tuple[str, ...] = ()
+
+
+def decide(lesson: Lesson, world: World) -> Decision:
+    """Which entries this success makes, and what holds others back."""
+    request, plan = lesson.request, lesson.plan
+    standing = judge(request, plan, world.catalog, lesson.asking.place)
     if standing.against:
-        return (), (standing.against,)
+        return Decision(held=(standing.against,))
+    general = generalise(request, plan, world.catalog)
+    if isinstance(general, NotGeneral):
+        return Decision(held=("time-bound" if general.reason == "moment" else "unfit",))
     place = place_digest(lesson.asking.place) if standing.placed else ""
-    return (l0_entry(lesson, world, place),), ()
+    entry = l0_entry(lesson, world, place)
+    if not general.uses:
+        return Decision(l0=entry, placed=place)
+    if any(span.reason == "unknown" for span in request.spans):
+        return Decision(l0=entry, placed=place, held=("unknown-words",))
+    if not general.read_only and lesson.evidence != "feedback":
+        return Decision(l0=entry, placed=place, held=("good-needed",))
+    return Decision(l0=entry, general=general, admits=not general.free_literals, placed=place)
 
 
 def l0_entry(lesson: Lesson, world: World, place: str) -> Entry:
     """The entry for this very request: in the loose grade if all that the plan does is read."""
-    request, only_reads = lesson.request, is_read_only(lesson.plan, world)
+    request, only_reads = lesson.request, is_read_only(lesson.plan, world.catalog)
     grade: Grade = "loose" if only_reads else "strict"
     return Entry(
         layer="l0",
@@ -88,6 +112,40 @@ def l0_entry(lesson: Lesson, world: World, place: str) -> Entry:
     )
 
 
+def l1_entry(
+    lesson: Lesson, general: General, world: World, place: str, evidence: Evidence, turns: tuple[str, ...]
+) -> Entry:
+    """The entry for every request of this form."""
+    request = lesson.request
+    grade: Grade = "loose" if general.read_only else "strict"
+    return Entry(
+        layer="l1",
+        scope=lesson.asking.owner,
+        language=request.language,
+        grade=grade,
+        form=keying.form_of(request, grade),
+        kinds=keying.kinds_of(request),
+        values=tuple(keying.fixed_of(request.slots, sorted(general.fixed))),
+        plan=general.plan,
+        general={name: value for name, value in msgspec.to_builtins(general, str_keys=True).items() if name != "plan"},
+        read_only=general.read_only,
+        depends=depends_of(request, lesson, world, place),
+        evidence=evidence,
+        turns=turns,
+        cost=lesson.cost,
+        admitted_at=lesson.asking.now,
+    )
+
+
+def general_of(entry: Entry) -> General:
+    """The general plan that an `l1` entry holds.
+
+    Raises:
+        ValidationError: of msgspec, it holds none.
+    """
+    return msgspec.convert({**(entry.general or {}), "plan": entry.plan}, General, str_keys=True)
+
+
 def depends_of(request: Request, lesson: Lesson, world: World, place: str) -> Depends:
     """What is compared at each use."""
     families = families_of(request)
@@ -103,13 +161,4 @@ def depends_of(request: Request, lesson: Lesson, world: World, place: str) -> De
     )
 
 
-def is_read_only(plan: dict[str, Any], world: World) -> bool:
-    """Whether no tool of the plan can do anything but read, whatever it is called with."""
-    for name in tools_of(plan):
-        contract = world.catalog.get(name)
-        if contract is None or any(rule.effect != "read" for rule in contract.effects):
-            return False
-    return True
-
-
-__all__ = ["HELD", "Lesson", "depends_of", "entries_for", "is_read_only", "l0_entry"]
+__all__ = ["HELD", "Decision", "Lesson", "decide", "depends_of", "general_of", "l0_entry", "l1_entry"]

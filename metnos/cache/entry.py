@@ -51,11 +51,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, tag="entry", tag_field="i
     """Normal form of that grade."""
     kinds: tuple[str, ...] = ()
     values: tuple[Any, ...] = ()
-    """`l0`: what the request says beside its form (`key.said`); `l1`: (index, value) of each slot that stays as it was."""
+    """`l0`: what the request says beside its form (`key.said`); `l1`: [index, value] of each slot that stays as it was."""
     plan: dict[str, Any]
     """`l0`: the plan; `l1`: the plan with `${SLOT:…}` in it."""
     general: dict[str, Any] | None = None
-    """`l1`: how its slots are bound (`cache.general`)."""
+    """`l1`: how its slots are bound: the fields of `uses.General` but its plan."""
     read_only: bool = False
     depends: Depends
     evidence: Evidence = "success"
@@ -104,12 +104,8 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """One success, as it waits for a second that agrees."""
 
     text: str
-    language: str
-    values: tuple[Any, ...]
     plan: dict[str, Any]
     turn: str
-    at: int
-    cost: dict[str, int] = {}
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True, tag="held", tag_field="is", forbid_unknown_fields=True):
@@ -118,6 +114,8 @@ class Held(msgspec.Struct, frozen=True, kw_only=True, tag="held", tag_field="is"
     version: int = VERSION
     key: str
     scope: str
+    rules: str
+    """Digest of the rules under which all of them were understood."""
     seen: tuple[Sighting, ...]
 
 

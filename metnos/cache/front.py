@@ -107,9 +107,8 @@ class Front:
             self._store.took_back()  # another process may hold what stood here
         return reference(key, body)
 
-    def used(self, known: Known) -> None:
+    def used(self, key: str) -> None:
         """Count one use; written down when the cache is closed or pruned, never when something is read."""
-        key = known.reference[: known.reference.index("@")]
         self.served[key] = self.served.get(key, 0) + 1
 
     def drop(self, key: str) -> None:
@@ -117,6 +116,10 @@ class Front:
         self._known.pop(key, None)
         self._store.drop(key)
         self._store.took_back()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
 
     def _keep(self, key: str, known: Known, version: int) -> None:
         with self._lock:

@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from metnos.request.model import Request
+
 TemplateReason = Literal[
     "empty-request",  # nothing was said
     "unknown-words",  # a span is `unknown`: the request is not wholly explained
@@ -117,6 +119,26 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     bypass: Bypass = ""
     place: Place = Place()
     conversation: str = ""
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """One key that a look-up looked under."""
+
+    layer: Literal["l0", "l1"]
+    grade: Literal["strict", "loose"]
+    key: str
+    entry: str = ""
+    """Reference of what stands there; empty: nothing does, or nothing that is believed."""
+    result: Match | Miss | None = None
+    """None: nothing stands there."""
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a request hit or missed."""
+
+    request: Request
+    tried: tuple[Tried, ...]
+    result: Match | Miss
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):

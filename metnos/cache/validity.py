@@ -14,6 +14,7 @@ from metnos.cache.model import MissReason
 from metnos.contracts.model import Intent
 from metnos.contracts.signatures import executor_signature, family_signature
 from metnos.plan.jsondata import digest
+from metnos.request.understand import understand
 
 if TYPE_CHECKING:
     from metnos.cache.entry import Depends, Entry
@@ -38,6 +39,7 @@ class World:
         rules: str = "",
         policy: str = "",
         lexicon: str = "",
+        normalise: Callable[[str, str | None], Request] = understand,
         unavailable: Callable[[], Collection[str]] | None = None,
         share: bool = False,
         max_age: int = MAX_AGE,
@@ -49,6 +51,7 @@ class World:
             rules: Digest of the rules.
             policy: Digest of the policy.
             lexicon: Digest of the owner's lexicon files; empty: none.
+            normalise: From what was said to a request, as the rules do it.
             unavailable: Names that are admitted and cannot run now; asked at each use.
             share: Whether owners may be served what belongs to nobody.
             max_age: µs after which an entry is too old.
@@ -57,6 +60,7 @@ class World:
         self.rules = rules
         self.policy = policy
         self.lexicon = lexicon
+        self.normalise = normalise
         self.unavailable = unavailable or frozenset[str]
         self.share = share
         self.max_age = max_age

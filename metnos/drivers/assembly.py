@@ -162,7 +162,7 @@ def open_plan_cache(
     from metnos.cache.store import DiskStore, MemoryStore
     from metnos.cache.validity import World
 
-    world = World(catalog, rules=rules.digest, policy=rules.policy_digest)
+    world = World(catalog, rules=rules.digest, policy=rules.policy_digest, normalise=rules.normalise)
     if memory:
         return PlanCache(MemoryStore(), Keys(lambda: os.urandom(32)), world, library)
     return PlanCache(DiskStore(settings.home / "cache"), Keys(lambda: _cache_seed(settings.home)), world, library)

@@ -7,7 +7,7 @@ plan whose run failed by its own fault is demoted, with the reason.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from metnos.cache.model import Asking, Bypass, Place
 from metnos.turn.inputs import PlanMissed
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from metnos.cache.model import Match, Miss
+    from metnos.cache.plancache import Lesson
     from metnos.drivers.parts import Parts
     from metnos.drivers.state import TurnUnderWay
     from metnos.request.model import Request
@@ -54,33 +55,26 @@ class Remembering:
         request = state.request
         assert request is not None
         if state.plan.source == "cache":
-            self.demote(turn, state.code)
+            self.demote(turn, state.code, turn.served)
             return ()
         if not is_lesson(state):
             return ()
-        from metnos.cache.plancache import Lesson
+        return self._parts.plan_cache.learn(self._lesson(request, state.plan.body, turn)).admitted
 
-        lesson = Lesson(
-            request=request,
-            plan=state.plan.body,
-            asking=self._asking(request, self._learning),
-            turn=self._opened.turn,
-            cost=dict(turn.usage),
-        )
-        return self._parts.plan_cache.learn(lesson).admitted
-
-    def demote(self, turn: TurnUnderWay, code: str) -> None:
+    def demote(self, turn: TurnUnderWay, code: str, plan: dict[str, Any]) -> None:
         """The plan that was served failed; if that was its own fault it is not served again."""
         state = turn.machine.state
-        failed = [run.error for run in state.steps if run.error is not None]
-        if all(error.cls not in PLAN_FAULTS for error in failed) and failed:
-            return
-        asking = self._asking_for(state)
-        self._parts.plan_cache.demote(state.plan.entry, code or "error", asking, self._opened.turn)
-
-    def _asking_for(self, state: TurnState) -> Asking:
         assert state.request is not None
-        return self._asking(state.request, self._bypass)
+        failed = [run.error for run in state.steps if run.error is not None]
+        if failed and all(error.cls not in PLAN_FAULTS for error in failed):
+            return
+        self._parts.plan_cache.demote(self._lesson(state.request, plan, turn), code or "error")
+
+    def _lesson(self, request: Request, plan: dict[str, Any], turn: TurnUnderWay) -> Lesson:
+        from metnos.cache.plancache import Lesson
+
+        asking = self._asking(request, self._learning)
+        return Lesson(request=request, plan=plan, asking=asking, turn=self._opened.turn, cost=dict(turn.usage))
 
     def _asking(self, request: Request, bypass: Bypass) -> Asking:
         opened = self._opened

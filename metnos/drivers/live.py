@@ -202,7 +202,7 @@ def _compose(turn: LiveTurn, command: c.Compose) -> None:
 
 def _learn(turn: LiveTurn, _command: c.Learn) -> None:
     if turn.machine.state.phase == "learning":
-        entries = () if turn.learn is None else turn.learn(turn)
+        entries = turn.remembering.learn(turn)
         turn.feed(i.Learned(at=turn.clock(), entries=entries))
 
 

@@ -33,15 +33,16 @@ def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
     if state.phase != "looking_up":  # cancelled since it was asked for
         return
     assert state.request is not None
-    found = turn.look_up(state.request)
+    found = turn.remembering.look_up(state.request)
     at = turn.clock()
     if isinstance(found, Match):
         turn.origins = found.origins
         plan = at_home(found.plan, found.origins, turn.catalog, state.opened.home)
         source = "template" if found.layer == "template" else "cache"
-        if source == "cache":
-            turn.served = found.entry
+        turn.served = found.plan if source == "cache" else {}
         turn.feed(i.PlanFound(at=at, plan=plan, source=source, entry=found.entry, origins=found.origins))
+        if turn.served and not state.plans:
+            turn.remembering.demote(turn, state.rejected[0].code, found.plan)
     else:
         turn.miss = found
         turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail))

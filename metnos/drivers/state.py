@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Iterable
 
-    from metnos.cache.model import Match, Miss
+    from metnos.cache.model import Miss
     from metnos.contracts.catalog import Catalog
     from metnos.contracts.model import Contract
     from metnos.drivers.ports import Question
     from metnos.execute.runner import Grant, Runners
     from metnos.record.store import Head, TurnWriter
-    from metnos.request.model import Request
     from metnos.turn.rules import Reaction
     from metnos.turn.state import TurnState
     from metnos.turn.turn import Machine
@@ -41,8 +40,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     catalog: Any
     runners: Any
     clock: Clock
-    look_up: Any
-    learn: Any = None
+    remembering: Any
     compose: Any
     candidates: Any
     """`candidates()`: what a proposer may choose from."""
@@ -63,8 +61,8 @@ class TurnUnderWay:
         self.grant = grant
         self.catalog: Catalog = ports.catalog
         self.runners: Runners = ports.runners
-        self.look_up: Callable[[Request], Match | Miss] = ports.look_up
-        self.learn: Callable[[TurnUnderWay], tuple[str, ...]] | None = ports.learn
+        self.remembering: Any = ports.remembering
+        """What this turn has to do with the plan cache (`drivers.learning`)."""
         self.compose: Callable[[c.Compose, TurnState], str] = ports.compose
         self.clock = ports.clock
         self.queue: deque[c.AnyCommand] = deque()
@@ -90,8 +88,8 @@ class TurnUnderWay:
         """Origins of the literals of the plan that was served."""
         self.miss: Miss | None = None
         """Why no known plan served."""
-        self.served = ""
-        """Reference of the learned entry whose plan was found; empty: none was."""
+        self.served: dict[str, Any] = {}
+        """The learned plan that was found, as it was served; empty: none was."""
         self.usage: dict[str, int] = {"planning_calls": 0}
         self.model = ""
         """That wrote the last plan, as its proposer names it."""

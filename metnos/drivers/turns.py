@@ -174,13 +174,11 @@ def _live(
 ) -> LiveTurn:
     from metnos.execute.grant import Grant
 
-    remembering = Remembering(parts, opened, caching, resumed=resumed)
     ports = Ports(
         catalog=parts.catalog,
         runners=parts.runners,
         clock=parts.ports.clock,
-        look_up=remembering.look_up,
-        learn=remembering.learn,
+        remembering=Remembering(parts, opened, caching, resumed=resumed),
         compose=compose,
         candidates=lambda: parts.candidates,
         proposer=parts.ports.proposer,

@@ -1,0 +1,116 @@
+"""The walk over what was learned: key after key, and of each what stands there and whether it may be served.
+
+Law: reads only. Every key that this request has is looked at, the nearest first: L0 before L1, the strict grade before
+the loose one, the owner before what is shared. What is found is compared with the world and, in L1, bound to the
+request's own slots; one result for each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from metnos.cache import key as keying
+from metnos.cache.admission import general_of
+from metnos.cache.entry import Entry, Mark, Shape
+from metnos.cache.front import Bad, Front, Known
+from metnos.cache.general import bind_general
+from metnos.cache.model import Asking, Match, Miss, Tried
+from metnos.cache.template import Refusal
+from metnos.cache.validity import first_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from metnos.cache.entry import Grade, Layer
+    from metnos.cache.validity import World
+    from metnos.request.model import Request
+
+
+class Looking:
+    """Reads one front for one world."""
+
+    def __init__(self, front: Front, world: World) -> None:
+        self._front = front
+        self._world = world
+
+    def scopes(self, asking: Asking) -> tuple[str, ...]:
+        """Whose entries may be served."""
+        return (asking.owner, "shared") if self._world.share and asking.owner != "shared" else (asking.owner,)
+
+    def tries(self, request: Request, asking: Asking) -> Iterator[Tried]:
+        """Each key of this request with what it gives; None where nothing stands.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        scopes = self.scopes(asking)
+        for scope in scopes:
+            for grade in keying.GRADES:
+                yield self._try("l0", grade, l0_key_of(scope, request, grade), request, asking)
+        if not request.slots:
+            return
+        for scope in scopes:
+            for grade in keying.GRADES:
+                for key in self.l1_keys(scope, request, grade, asking):
+                    yield self._try("l1", grade, key, request, asking)
+
+    def l1_keys(self, scope: str, request: Request, grade: Grade, asking: Asking) -> Iterator[str]:
+        """The keys under which this form may have `l1` entries."""
+        form, kinds = keying.form_of(request, grade), keying.kinds_of(request)
+        index = self._front.read(shape_key_of(scope, request, grade), self.scopes(asking), asking.now)
+        if isinstance(index, Known) and isinstance(index.kept, Shape):
+            for pattern in index.kept.patterns:
+                fixed = keying.fixed_of(request.slots, pattern)
+                yield keying.l1_key(scope, request.language, grade, form, kinds, fixed)
+
+    def read(self, key: str, asking: Asking) -> Known | Bad | None:
+        """What stands under a key, if it may be believed."""
+        return self._front.read(key, self.scopes(asking), asking.now)
+
+    def _try(self, layer: Layer, grade: Grade, key: str, request: Request, asking: Asking) -> Tried:
+        known = self.read(key, asking)
+        if known is None:
+            return Tried(layer=layer, grade=grade, key=key)
+        if isinstance(known, Bad):
+            return Tried(layer=layer, grade=grade, key=key, result=Miss(reason=known.reason, detail=known.detail))
+        result = self.serve(known, request, asking)
+        return Tried(layer=layer, grade=grade, key=key, entry=known.reference, result=result)
+
+    def serve(self, known: Known, request: Request, asking: Asking) -> Match | Miss:
+        """The plan of a row that is believed, if the world is still the one that it was learned in."""
+        kept = known.kept
+        if isinstance(kept, Mark):
+            return Miss(reason=kept.why, detail=kept.detail)
+        if not isinstance(kept, Entry):
+            return Miss(reason="malformed-row", detail="no entry")
+        differs = first_difference(kept, self._world, asking)
+        if differs is not None:
+            return Miss(reason=differs[0], detail=differs[1])
+        if kept.layer == "l0":
+            plan: dict[str, Any] = orjson.loads(known.plan)
+            return Match(plan=plan, entry=known.reference, origins={}, language=kept.language, layer="l0")
+        if not known.ready:
+            try:
+                known.ready.append(general_of(kept))
+            except msgspec.ValidationError as fault:
+                return Miss(reason="malformed-row", detail=str(fault))
+        bound = bind_general(known.ready[0], request.slots)
+        if isinstance(bound, Refusal):
+            return Miss(reason="unbound-slot", detail=bound.detail)
+        return Match(
+            plan=bound.plan, entry=known.reference, origins={}, language=kept.language, slots=bound.values, layer="l1"
+        )
+
+
+def l0_key_of(scope: str, request: Request, grade: Grade) -> str:
+    """The key of this very request."""
+    form = keying.form_of(request, grade)
+    return keying.l0_key(scope, request.language, grade, form, keying.kinds_of(request), keying.said(request, grade))
+
+
+def shape_key_of(scope: str, request: Request, grade: Grade) -> str:
+    """The key of the index over this form's `l1` entries."""
+    return keying.shape_key(scope, request.language, grade, keying.form_of(request, grade), keying.kinds_of(request))
