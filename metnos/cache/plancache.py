@@ -11,6 +11,7 @@ be slow or empty, never in the way.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from metnos.cache.admission import HELD, Lesson
@@ -21,6 +22,7 @@ from metnos.cache.model import Asking, Explanation, Learned, Match, Miss
 from metnos.cache.store import StoreFault
 
 if TYPE_CHECKING:
+    from metnos.cache.model import Tried
     from metnos.cache.signing import Keys
     from metnos.cache.store import Store
     from metnos.cache.templates import TemplateLibrary
@@ -76,11 +78,9 @@ class PlanCache:
 
     def explain(self, request: Request, asking: Asking) -> Explanation:
         """Everything that a look-up looks at, and what it comes to."""
-        tried = ()
-        try:
+        tried: tuple[Tried, ...] = ()
+        with suppress(StoreFault):  # the result says so
             tried = tuple(self.looking.tries(request, asking)) if request.normal_form else ()
-        except StoreFault:
-            pass  # the result says so
         result = self.look_up(request, asking)
         return Explanation(request=request, tried=tried, result=result)
 

@@ -230,7 +230,7 @@ def _of_steps(said: _Said, steps: list[dict[str, Any]], catalog: Catalog) -> Sta
         for name, value in step["args"].items():
             if _is_default(contract, name, value):
                 continue
-            if _is_secret(contract, name) and any(_is_literal(one) for _, one in scalars(value)):
+            if name in contract.sensitive and any(_is_literal(one) for _, one in scalars(value)):
                 return Standing("sensitive", f"{step['tool']}.{name}")
             timed = said.timed or bool(_time_arguments().intersection(re.split(r"[^a-z]+", name.lower())))
             for where, one in scalars(value, name):
@@ -276,10 +276,6 @@ def _is_placed(said: _Said, step: dict[str, Any], catalog: Catalog, place: Place
 def _is_default(contract: Contract, name: str, value: Any) -> bool:
     schema: Any = contract.args.get("properties", {}).get(name, {})
     return isinstance(schema, dict) and "default" in schema and canonical(schema["default"]) == canonical(value)  # pyright: ignore[reportUnknownArgumentType]
-
-
-def _is_secret(contract: Contract, name: str) -> bool:
-    return name in contract.sensitive or name in contract.opens_secrets
 
 
 def _is_literal(value: Any) -> bool:
