@@ -17,7 +17,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from metnos.contracts.functions import executor
     from metnos.contracts.model import Consumes, EffectRule, Limits, Produces, Resource
+    from metnos.drivers.events import (
+        NeedEvent,
+        PlanAcceptedEvent,
+        PlanRejectedEvent,
+        StepFailedEvent,
+        StepFinishedEvent,
+        StepSkippedEvent,
+        StepStartedEvent,
+        StepStoppedEvent,
+        TurnBrokenEvent,
+        TurnEndedEvent,
+        TurnEvent,
+        TurnOpenedEvent,
+    )
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
+    from metnos.drivers.streams import SyncStream, TurnStream
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
     from metnos.propose.candidates import Candidates
@@ -36,7 +51,10 @@ __all__ = [
     "Engine",
     "Failure",
     "Limits",
+    "NeedEvent",
     "NeedsInputs",
+    "PlanAcceptedEvent",
+    "PlanRejectedEvent",
     "PlanRequest",
     "Planned",
     "Produces",
@@ -44,7 +62,18 @@ __all__ = [
     "Refused",
     "Resource",
     "Result",
+    "StepFailedEvent",
+    "StepFinishedEvent",
+    "StepSkippedEvent",
+    "StepStartedEvent",
+    "StepStoppedEvent",
+    "SyncStream",
+    "TurnBrokenEvent",
+    "TurnEndedEvent",
+    "TurnEvent",
+    "TurnOpenedEvent",
     "TurnResult",
+    "TurnStream",
     "__version__",
     "executor",
 ]
@@ -59,7 +88,10 @@ _ROOMS = {
     "Engine": "metnos.engine",
     "Failure": "metnos.sdk",
     "Limits": "metnos.contracts.model",
+    "NeedEvent": "metnos.drivers.events",
     "NeedsInputs": "metnos.drivers.results",
+    "PlanAcceptedEvent": "metnos.drivers.events",
+    "PlanRejectedEvent": "metnos.drivers.events",
     "PlanRequest": "metnos.propose.model",
     "Planned": "metnos.drivers.results",
     "Produces": "metnos.contracts.model",
@@ -67,7 +99,18 @@ _ROOMS = {
     "Refused": "metnos.drivers.results",
     "Resource": "metnos.contracts.model",
     "Result": "metnos.sdk",
+    "StepFailedEvent": "metnos.drivers.events",
+    "StepFinishedEvent": "metnos.drivers.events",
+    "StepSkippedEvent": "metnos.drivers.events",
+    "StepStartedEvent": "metnos.drivers.events",
+    "StepStoppedEvent": "metnos.drivers.events",
+    "SyncStream": "metnos.drivers.streams",
+    "TurnBrokenEvent": "metnos.drivers.events",
+    "TurnEndedEvent": "metnos.drivers.events",
+    "TurnEvent": "metnos.drivers.events",
+    "TurnOpenedEvent": "metnos.drivers.events",
     "TurnResult": "metnos.drivers.results",
+    "TurnStream": "metnos.drivers.streams",
     "executor": "metnos.contracts.functions",
 }
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from metnos.context import OwnerContext
 from metnos.drivers import assembly
+from metnos.drivers.driven import Driven
 from metnos.drivers.parts import EnginePorts, Parts
 from metnos.drivers.ports import no_boundary, no_progress
 from metnos.settings import Settings, load_settings
@@ -46,12 +47,12 @@ if TYPE_CHECKING:
     Inputs: TypeAlias = Mapping[str, JSON] | None
 
 
-class Engine:
+class Engine(Driven):
     """Plans, checks, runs, records. Open it with `Engine.open`, close it with `close` or `with`."""
 
     def __init__(self, parts: Parts) -> None:
         """Prefer `Engine.open`, which reads the settings."""
-        self.parts = parts
+        super().__init__(parts)
 
     @classmethod
     def open(

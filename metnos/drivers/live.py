@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from metnos.drivers.ports import Question
     from metnos.execute.runner import Grant
     from metnos.record.store import TurnWriter
+    from metnos.turn.rules import Reaction
+    from metnos.turn.state import TurnState
     from metnos.turn.turn import Machine
 
 
@@ -32,11 +34,18 @@ class LiveTurn(TurnUnderWay):
         super().__init__(machine, writer, ports, grant)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: asyncio.Event | None = None
+        self._read: asyncio.Event | None = None
+        """Set while no event is unread; None: nobody watches."""
         self._cancel_wanted = False
         self._cancel_told = False
         self._questions: dict[str, Question] = {}
         """Of the tasks, those that are an answer of the host's, and to what."""
         self._asked = 0
+
+    def watch(self, tell: Callable[[i.AnyInput, Reaction, TurnState], None], read: asyncio.Event) -> None:
+        """Tell of every input; while `read` is not set no command is obeyed, unless the turn is to end."""
+        self.tell = tell
+        self._read = read
 
     def __enter__(self) -> Self:
         return self
@@ -99,11 +108,15 @@ class LiveTurn(TurnUnderWay):
 
     # --- the loops -----------------------------------------------------------------------------------------------
 
+    def _held(self) -> bool:
+        """Whether a watcher has not yet read what it was told; a turn that is cancelled waits for nobody."""
+        return self._read is not None and not self._read.is_set() and not self._cancel_wanted
+
     def _drain(self) -> None:
         if self._cancel_wanted:
             self._cancel_if_asked()
         queue = self.queue
-        while queue:
+        while queue and (self._read is None or not self._held()):
             command = queue.popleft()
             HANDLERS[type(command)](self, command)
             if self._cancel_wanted:
@@ -115,8 +128,11 @@ class LiveTurn(TurnUnderWay):
         assert self._wake is not None
         while True:
             self._drain()
+            if self._held():
+                await self._until_read()
+                continue
             self._launch_all()
-            if self.queue:
+            if self.queue or self.launch:
                 continue
             if self.head is not None or not self.tasks:
                 return
@@ -128,10 +144,25 @@ class LiveTurn(TurnUnderWay):
                 waker.cancel()
             self._reap()
 
+    async def _until_read(self) -> None:
+        """Wait until what was told is read, or the turn is to end; what runs meanwhile reports by itself."""
+        import asyncio
+
+        assert self._read is not None
+        assert self._wake is not None
+        self._wake.clear()
+        waiting = [asyncio.ensure_future(self._read.wait()), asyncio.ensure_future(self._wake.wait())]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waiting:
+                one.cancel()
+        self._reap()
+
     def _launch_all(self) -> None:
         import asyncio
 
-        while self.launch:
+        while self.launch and not self._held():
             command = self.launch.pop(0)
             stepping.announce(self, command)
             self.tasks[command.step] = asyncio.ensure_future(self._step_task(command))
@@ -157,10 +188,21 @@ class LiveTurn(TurnUnderWay):
                 continue
             del self.tasks[key]
             question = self._questions.pop(key, None)
-            if question is None:
+            if question is None and task.cancelled():
+                self._cut_off(key)
+            elif question is None:
                 task.result()
             else:
                 hear(self, question, outcome_of(task))
+
+    def _cut_off(self, step: str) -> None:
+        """A step's task was cancelled by somebody else, as a loop does at its end: nobody knows what it did."""
+        self.ask_cancel()
+        self._cancel_if_asked()
+        if step in self.machine.state.probing:
+            self.feed(i.EffectProbed(at=self.clock(), step=step, found="unknown"))
+        elif step in self.machine.state.calls:
+            self.feed(i.StepStopped(at=self.clock(), step=step))
 
     async def _abandon(self) -> None:
         """End what outlives the turn: an answer that nobody waits for any more; steps only after a fault."""

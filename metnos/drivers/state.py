@@ -91,6 +91,8 @@ class TurnUnderWay:
         self.served: dict[str, Any] = {}
         """The learned plan that was found, as it was served; empty: none was."""
         self.usage: dict[str, int] = {"planning_calls": 0}
+        self.tell: Callable[[i.AnyInput, Reaction, TurnState], None] | None = None
+        """Told of every input and what came of it, once the log has taken it."""
         self.model = ""
         """That wrote the last plan, as its proposer names it."""
 
@@ -106,6 +108,8 @@ class TurnUnderWay:
             self.writer.append(item, reaction, durable=asks(commands))
         if reaction.facts:
             self._note(reaction)
+        if self.tell is not None:
+            self.tell(item, reaction, self.machine.state)
         if commands:
             self.queue.extend(commands)
 

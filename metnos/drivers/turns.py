@@ -200,7 +200,17 @@ def _live(
     return LiveTurn(machine, writer, ports, grant)
 
 
-def _refused_result(parts: Parts, refused: Refused) -> TurnResult:
+def begin(parts: Parts, opened: TurnOpened, approve: Approve | None, caching: Caching = "use") -> LiveTurn:
+    """A turn with its log begun, ready to be fed `opened`.
+
+    Raises:
+        RecordFault: The log cannot be begun.
+    """
+    return _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve, caching)
+
+
+def refused_result(parts: Parts, refused: Refused) -> TurnResult:
+    """Of what was no plan at all: there is no turn."""
     said = message(f"outcome.{refused.outcome}", parts.context.language)
     first = refused.diagnostics[0]
     return TurnResult(
@@ -220,8 +230,8 @@ async def drive(
 ) -> TurnResult:
     """Run a turn to its close or a suspension, on the caller's loop."""
     if isinstance(opened, Refused):
-        return _refused_result(parts, opened)
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve, caching)
+        return refused_result(parts, opened)
+    live = begin(parts, opened, approve, caching)
     return await go_on(parts, live, (opened,))
 
 
@@ -230,9 +240,9 @@ def drive_sync(
 ) -> TurnResult:
     """Run a turn in this thread; an event loop is made only if a step needs one."""
     if isinstance(opened, Refused):
-        return _refused_result(parts, opened)
+        return refused_result(parts, opened)
     require_no_loop()
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve, caching)
+    live = begin(parts, opened, approve, caching)
     return go_on_sync(parts, live, (opened,))
 
 
@@ -240,7 +250,7 @@ async def plan(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "u
     """Drive a turn that only plans; it asks nobody."""
     if isinstance(opened, Refused):
         return opened
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None, caching)
+    live = begin(parts, opened, None, caching)
     await go_on(parts, live, (opened,))
     return planned_of(live)
 
@@ -250,7 +260,7 @@ def plan_sync(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "us
     if isinstance(opened, Refused):
         return opened
     require_no_loop()
-    live = _live(parts, _machine(parts), parts.journal.begin(opened), opened, None, caching)
+    live = begin(parts, opened, None, caching)
     go_on_sync(parts, live, (opened,))
     return planned_of(live)
 

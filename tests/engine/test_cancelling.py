@@ -258,3 +258,22 @@ def test_an_answer_that_is_cancelled_by_itself_is_no_answer(opens: Opens, folder
     result = awaited(lambda: engine.run(plan=plan(step("append_line", path=str(folder / "x")))))
     assert (result.outcome, result.code) == ("user_aborted", "answer-failed")
     assert lines(folder / "x") == 0
+
+
+@pytest.mark.parametrize(("tool", "outcome"), [("wait_for_ever", "cancelled"), ("append_and_wait", "effect_unknown")])
+def test_a_loop_that_ends_closes_the_turns_on_it(engine: Engine, folder: Path, tool: str, outcome: str) -> None:
+    """It cancels every task at once, those of steps too: the log is closed all the same, and an effect is in doubt."""
+    given = plan(step(tool, **({"path": str(folder / "x")} if tool == "append_and_wait" else {})))
+    kept: list[Any] = []
+
+    async def run() -> None:
+        hosted.gates.inside = asyncio.Event()
+        kept.append(asyncio.create_task(engine.run(plan=given, assume_yes=True)))
+        await hosted.gates.inside.wait()
+
+    asyncio.run(run())
+    assert kept[0].cancelled()
+    (turn,) = engine.turns()
+    assert (turn.status, turn.outcome) == ("closed", outcome)
+    assert engine.verify(turn.turn).ok
+    assert engine.replay(turn.turn).status == "identical"

@@ -1,0 +1,240 @@
+"""A turn as a stream of its events: an async iterator, and its sync twin.
+
+Law:
+
+1. The turn begins when the first event is asked for; a stream that is never read leaves no turn.
+2. Back-pressure: while an event is unread, no command is obeyed, so no step starts and nobody is asked. What runs
+   already runs on, and its results are taken in; so a turn never runs further ahead than the steps that are under way.
+3. Closing before the end (`aclose`, `close`, leaving `with`, the stream going away) cancels the turn. Giving up one
+   `anext`, by a timeout for instance, loses nothing and cancels nothing.
+4. The last event is `TurnEndedEvent` or `TurnBrokenEvent`; behind the latter the fault is raised, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+from metnos.drivers import turns
+from metnos.drivers.events import AnyEvent, Teller, TurnEndedEvent
+from metnos.drivers.results import Refused
+from metnos.drivers.views import result_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from metnos.drivers.live import LiveTurn
+    from metnos.drivers.parts import Parts
+    from metnos.drivers.ports import Approve
+    from metnos.drivers.results import TurnResult
+    from metnos.turn.inputs import TurnOpened
+
+
+class Buffer:
+    """Events that were told and not read. The turn's side holds this, never the stream: so a stream can go away."""
+
+    def __init__(self) -> None:
+        self.events: deque[AnyEvent] = deque()
+        self.told = asyncio.Event()
+        self.read = asyncio.Event()
+        self.read.set()
+        self.ended = False
+        self.result: TurnResult | None = None
+        self.fault: BaseException | None = None
+
+    def put(self, event: AnyEvent) -> None:
+        """Told by the turn."""
+        self.events.append(event)
+        self.read.clear()
+        self.told.set()
+
+    def end(self) -> None:
+        """Nothing more will be told."""
+        self.ended = True
+        self.told.set()
+
+    async def take(self) -> AnyEvent | None:
+        """The next event; None behind the last."""
+        while not self.events:
+            if self.ended:
+                return None
+            self.told.clear()
+            if not self.events:
+                await self.told.wait()
+        event = self.events.popleft()
+        if not self.events:
+            self.read.set()
+        return event
+
+
+class TurnStream:
+    """Events of one turn, in order. Iterate it once: `async for event in engine.stream(...)`.
+
+    Use it in `async with` where the loop may be left early: the turn is then closed, cancelled, before the block is.
+    It belongs to the event loop in which it is read first.
+    """
+
+    def __init__(self, parts: Parts, opened: TurnOpened | Refused, approve: Approve | None) -> None:
+        self._parts = parts
+        self._opened = opened
+        self._approve = approve
+        self._buffer: Buffer | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def result(self) -> TurnResult | None:
+        """How the turn ended, once it has; also after `aclose`."""
+        return self._buffer.result if self._buffer is not None else None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> AnyEvent:
+        """The next event.
+
+        Raises:
+            RecordFault: The log could not be written, or the engine was closed: behind `TurnBrokenEvent`.
+        """
+        if self._closed:
+            raise StopAsyncIteration
+        buffer = self._buffer or self._begin()
+        event = await buffer.take()
+        if event is not None:
+            return event
+        self._closed = True
+        await self._gone()
+        if buffer.fault is not None:
+            raise buffer.fault
+        raise StopAsyncIteration
+
+    def _begin(self) -> Buffer:
+        buffer = self._buffer = Buffer()
+        teller = Teller(buffer.put)
+        if isinstance(self._opened, Refused):
+            result = turns.refused_result(self._parts, self._opened)
+            buffer.result = result
+            teller.end(result)
+            buffer.end()
+            return buffer
+        live = turns.begin(self._parts, self._opened, self._approve)
+        live.watch(teller.tell, buffer.read)
+        self._task = asyncio.get_running_loop().create_task(_drive(self._parts, live, self._opened, buffer, teller))
+        return buffer
+
+    async def aclose(self) -> None:
+        """Cancel the turn if it has not ended, and wait for its end. Safe to repeat."""
+        self._closed = True
+        task = self._task
+        if task is not None and not task.done():
+            task.cancel()
+        await self._gone()
+
+    async def _gone(self) -> None:
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        """A stream that nobody holds any more cancels its turn; who wants to wait for that closes it."""
+        task = self._task
+        if task is not None and not task.done():
+            loop = task.get_loop()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(task.cancel)
+
+
+async def _drive(parts: Parts, live: LiveTurn, opened: TurnOpened, buffer: Buffer, teller: Teller) -> None:
+    """The turn's own task: it ends the stream, whatever happens."""
+    try:
+        buffer.result = await turns.go_on(parts, live, (opened,))
+        teller.end(buffer.result)
+    except asyncio.CancelledError:
+        if live.head is None:
+            teller.break_off(asyncio.CancelledError("cancelled before it could be closed"))
+        else:
+            buffer.result = result_of(live)
+            teller.end(buffer.result)
+        raise
+    except BaseException as fault:
+        buffer.fault = fault
+        teller.break_off(fault)
+        if not isinstance(fault, Exception):
+            raise
+    finally:
+        buffer.end()
+
+
+class SyncStream:
+    """`TurnStream` without an event loop of the caller's: the turn goes on only inside `next`.
+
+    Between two events the turn stands still, but for steps that are under way in workers and threads. Use it in `with`
+    where the loop may be left early.
+    """
+
+    def __init__(self, stream: TurnStream) -> None:
+        self._stream = stream
+        self._runner: asyncio.Runner | None = None
+
+    @property
+    def result(self) -> TurnResult | None:
+        """How the turn ended, once it has; also after `close`."""
+        return self._stream.result
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> AnyEvent:
+        """The next event.
+
+        Raises:
+            RuntimeError: An event loop runs in this thread.
+            RecordFault: As for `TurnStream`.
+        """
+        turns.require_no_loop()
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        try:
+            event = self._runner.run(_next(self._stream))
+        except Exception:
+            self._runner.close()
+            raise
+        if event is None:
+            self._runner.close()
+            raise StopIteration
+        return event
+
+    def close(self) -> None:
+        """Cancel the turn if it has not ended. Safe to repeat."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            turns.require_no_loop()
+            try:
+                runner.run(self._stream.aclose())
+            finally:
+                runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+async def _next(stream: TurnStream) -> AnyEvent | None:
+    async for event in stream:
+        return event
+    return None
+
+
+__all__ = ["SyncStream", "TurnEndedEvent", "TurnStream"]
