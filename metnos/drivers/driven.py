@@ -65,7 +65,7 @@ class Driven:
         )
         if isinstance(opened, Refused):
             first = opened.diagnostics[0]
-            raise ValueError(f"no plan at all: {first.code} at {first.where or '/'}: {first.found}")
+            raise ValueError(f"no plan at all: {first.code} at {first.where or '/'}: {first.found}")  # noqa: TRY004 - it is of a right type
         return Machine(self.parts.rules), opened
 
     def stream(

@@ -178,7 +178,7 @@ def test_cancelling_the_reader_closes_the_turn(engine: Engine) -> None:
     async def read(seen: list[Any]) -> None:
         async with engine.stream(plan=plan(step("wait_for_ever"))) as stream:
             async for event in stream:
-                seen.append(event)
+                seen.append(event)  # noqa: PERF401 - as they come
 
     async def run() -> list[Any]:
         hosted.gates.inside = asyncio.Event()
@@ -207,7 +207,7 @@ def test_a_fault_comes_behind_the_last_event(opens: Opens, later: bool) -> None:
 
     async def run() -> None:
         async for event in engine.stream('write "x" to x.txt', approve=close_it):
-            seen.append(event)
+            seen.append(event)  # noqa: PERF401 - as they come
 
     def run_sync() -> None:
         seen.extend(iter(engine.stream_sync('write "x" to x.txt', approve=close_it)))
