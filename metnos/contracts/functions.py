@@ -12,9 +12,10 @@ caller's, and no plan has been seen yet.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
-from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict, cast, get_type_hints
 
 import msgspec
 
@@ -81,7 +82,7 @@ def executor(
     result: dict[str, Any] | None = None,
     **declared: Unpack[Declared],
 ) -> Callable[[Callable[..., Any]], HostExecutor]:
-    """Register a function, sync or async.
+    """Register a function, sync or async; a bound method, a `functools.partial` or an object with `__call__` as well.
 
     A parameter called `ctx` gets the `Context`. Effects are `read`, `create`, `change`, `delete`, `send`, `execute`;
     policy allows a read, asks for the rest, and denies `send`.
@@ -109,26 +110,25 @@ def executor(
     _require_declared(declared)
 
     def register(function: Callable[..., Any]) -> HostExecutor:
-        if not inspect.isroutine(function):
-            raise TypeError(f"@executor goes on a def or an async def, not on {type(function).__name__}")
-        parameters = _parameters(function)
-        found = _hints(function)
+        written = _written(function, name)
+        parameters = _parameters(function, written)
+        found = _hints(written)
         returned = found.pop("return", Any)
         wants_context = CONTEXT in parameters
         known = {key: found.get(key, Any) for key in parameters if key != CONTEXT}
         contract = Contract(
-            name=_name(name or function.__name__),
+            name=_name(name or written.__name__),
             version=_version(version),
             origin="host",
             placement="host",
             args=args or hints.arguments_schema(known, {k: p.default for k, p in parameters.items() if k != CONTEXT}),
             result=result if result is not None else _result_schema(returned),
             effects=_effects(effect),
-            descriptions={"en": description or _first_line(function), **(descriptions or {})},
+            descriptions={"en": description or _first_line(written), **(descriptions or {})},
             **declared,
         )
-        contract = _sound(contract, function)
-        is_async = inspect.iscoroutinefunction(function)
+        contract = _sound(contract, written)
+        is_async = inspect.iscoroutinefunction(written)
         call = hints.caller(function, known, returned, wants_context=wants_context, is_async=is_async)
         return HostExecutor(contract=contract, function=function, is_async=is_async, call=call)
 
@@ -145,11 +145,32 @@ def _require_declared(declared: Mapping[str, Any]) -> None:
             raise TypeError(f"resources holds Resource(...), not {type(resource).__name__}")
 
 
-def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    parameters = dict(inspect.signature(function).parameters)
-    for parameter in parameters.values():
+def _written(function: Any, name: str | None) -> Any:
+    """The `def` behind a function, a bound method, a `functools.partial` or an object with `__call__`.
+
+    Raises:
+        TypeError: It is none of these, or an object without `name=`.
+    """
+    while isinstance(function, functools.partial):
+        function = cast("Any", function).func
+    if inspect.isroutine(function):
+        return function
+    if inspect.isclass(function) or not callable(function):
+        raise TypeError(f"@executor goes on a def or an async def, not on {type(function).__name__}")
+    if name is None:
+        raise TypeError(f"a {type(function).__name__} has no name in a plan: give name=")
+    return type(function).__call__
+
+
+def _parameters(function: Callable[..., Any], written: Any) -> dict[str, inspect.Parameter]:
+    """What a plan may give: what a `functools.partial` has bound is the host's, and no argument."""
+    bound: Any = function.keywords if isinstance(function, functools.partial) else {}
+    parameters = {key: one for key, one in inspect.signature(function).parameters.items() if key not in bound}
+    for at, parameter in enumerate(parameters.values()):
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{function.__qualname__}: the parameter {parameter} has no name in a plan")
+            raise TypeError(f"{written.__qualname__}: the parameter {parameter} has no name in a plan")
+        if at == 0 and parameter.name in ("self", "cls") and parameter.annotation is parameter.empty:
+            raise TypeError(f"{written.__qualname__}: register the method of an object: executor(...)(thing.method)")
     return parameters
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origi
 
 import msgspec
 
+from metnos.plan.jsondata import JSONFault, canonical
 from metnos.sdk import Result
 
 if TYPE_CHECKING:
@@ -64,22 +65,36 @@ def arguments_schema(known: dict[str, Any], defaults: dict[str, Any]) -> dict[st
 
     Raises:
         TypeError: A hint that JSON cannot say.
+        ValueError: A default that no plan could write.
     """
     schemas, definitions = _components(list(known.values()))
     properties = dict(zip(known, schemas, strict=True))
     for name, default in defaults.items():
         if default is not inspect.Parameter.empty and (default is None or isinstance(default, (str, int, float, bool))):
+            _require_json(name, default)
             properties[name] = {**properties[name], "default": default}
     required = [name for name in known if defaults[name] is inspect.Parameter.empty]
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return _with({**schema, "required": required} if required else schema, definitions)
 
 
-def _components(types: list[Any]) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+def _require_json(name: str, default: Any) -> None:
     try:
-        return msgspec.json.schema_components(types)
+        canonical(default)
+    except JSONFault as fault:
+        raise ValueError(f"the default of `{name}` is nothing that JSON can say: {fault.message}") from None
+
+
+def _components(types: list[Any]) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+    from metnos.contracts.hint_types import refine
+
+    try:
+        schemas, definitions = msgspec.json.schema_components(types)
     except (TypeError, msgspec.ValidationError) as error:
         raise TypeError(f"a hint has no JSON Schema: {error}") from None
+    for hint, schema in zip(types, schemas, strict=True):
+        refine(hint, schema, definitions)
+    return schemas, definitions
 
 
 def _with(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
