@@ -162,9 +162,9 @@ def _written(function: Any, name: str | None) -> Any:
     return type(function).__call__
 
 
-def _parameters(function: Callable[..., Any], written: Any) -> dict[str, inspect.Parameter]:
+def _parameters(function: Any, written: Any) -> dict[str, inspect.Parameter]:
     """What a plan may give: what a `functools.partial` has bound is the host's, and no argument."""
-    bound: Any = function.keywords if isinstance(function, functools.partial) else {}
+    bound: dict[str, Any] = getattr(function, "keywords", {})  # of a partial; nothing else has it
     parameters = {key: one for key, one in inspect.signature(function).parameters.items() if key not in bound}
     for at, parameter in enumerate(parameters.values()):
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
