@@ -50,10 +50,6 @@ if TYPE_CHECKING:
 class Engine(Driven):
     """Plans, checks, runs, records. Open it with `Engine.open`, close it with `close` or `with`."""
 
-    def __init__(self, parts: Parts) -> None:
-        """Prefer `Engine.open`, which reads the settings."""
-        super().__init__(parts)
-
     @classmethod
     def open(
         cls,

@@ -24,6 +24,7 @@ class Driven:
     """The base of `Engine`."""
 
     def __init__(self, parts: Parts) -> None:
+        """Prefer `Engine.open`, which reads the settings."""
         self.parts = parts
 
     @property
