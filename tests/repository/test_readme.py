@@ -50,7 +50,7 @@ def test_the_writing_question_waits_without_a_terminal_and_goes_on(root: Path, t
     (folder / "a.txt").write_text("hello")
     asked = metnos(folder, tmp_path / "home", "ask", "write the list of the 3 largest files to largest.md")
     assert asked.returncode == 5
-    found = re.search(r"metnos resume (\S+) --approve (\S+?)`", asked.stderr)
+    found = re.search(r" resume (\S+) --approve (\S+?)`", asked.stderr)
     assert found is not None
     assert not (folder / "largest.md").exists()
     resumed = metnos(folder, tmp_path / "home", "resume", found.group(1), "--approve", found.group(2))
