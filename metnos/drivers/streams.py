@@ -205,12 +205,17 @@ class SyncStream:
         try:
             event = self._runner.run(_next(self._stream))
         except Exception:
-            self._runner.close()
+            self._over()
             raise
         if event is None:
-            self._runner.close()
+            self._over()
             raise StopIteration
         return event
+
+    def _over(self) -> None:
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            runner.close()
 
     def close(self) -> None:
         """Cancel the turn if it has not ended. Safe to repeat."""

@@ -245,3 +245,12 @@ def test_the_sync_twin_refuses_where_a_loop_runs(light: Engine) -> None:
 
     asyncio.run(run())
     assert light.turns() == ()
+
+
+def test_a_sync_stream_that_was_read_to_its_end_is_closed_without_more_ado(light: Engine) -> None:
+    with light.stream_sync(plan=TWO) as stream:
+        assert names(list(stream))[-1] == "TurnEnded"
+        assert list(stream) == []
+    stream.close()
+    assert stream.result is not None
+    assert stream.result.ok
