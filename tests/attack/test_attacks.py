@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from tests.attack import disks, outputs, places, plans, signed
+from tests.attack import disks, homes, outputs, places, plans, signed
 from tests.attack.table import KINDS, ROWS, Case, Shared, Stage
 
-CASES: tuple[Case, ...] = plans.CASES + signed.CASES + outputs.CASES + places.CASES + disks.CASES
+CASES: tuple[Case, ...] = plans.CASES + signed.CASES + outputs.CASES + places.CASES + disks.CASES + homes.CASES
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.row}: {case.kind}: {case.name}")
