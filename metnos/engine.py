@@ -134,8 +134,6 @@ class Engine(Driven):
             shipped=shipped,
             imports=imports,
         )
-        if settings.lexicon:
-            _ = parts.lexicons  # a faulty file is the caller's to know at once
         return cls(parts)
 
     @property

@@ -140,11 +140,11 @@ def _executors(entry: Entry, world: World, _asking: Asking) -> Difference:
 
 def _rules(entry: Entry, world: World, _asking: Asking) -> Difference:
     depends: Depends = entry.depends
+    if depends.lexicon != world.lexicon:
+        return "lexicon-changed", ""  # it is a part of the rules too: the narrower reason first
     if depends.rules != world.rules:
         return "rules-changed", ""
-    if depends.policy != world.policy:
-        return "policy-changed", ""
-    return ("lexicon-changed", "") if depends.lexicon != world.lexicon else None
+    return ("policy-changed", "") if depends.policy != world.policy else None
 
 
 def _availability(entry: Entry, world: World, _asking: Asking) -> Difference:

@@ -154,7 +154,7 @@ def open_journal(settings: Settings, *, memory: bool) -> Journal:
 
 
 def open_plan_cache(
-    settings: Settings, catalog: Catalog, rules: Rules, library: TemplateLibrary, *, memory: bool
+    settings: Settings, catalog: Catalog, rules: Rules, library: TemplateLibrary, *, lexicon: str, memory: bool
 ) -> PlanCache:
     """The plan cache of this home, or one in memory; nothing is read or made before its first use."""
     from metnos.cache.plancache import PlanCache
@@ -162,7 +162,7 @@ def open_plan_cache(
     from metnos.cache.store import DiskStore, MemoryStore
     from metnos.cache.validity import World
 
-    world = World(catalog, rules=rules.digest, policy=rules.policy_digest, normalise=rules.normalise)
+    world = World(catalog, rules=rules.digest, policy=rules.policy_digest, lexicon=lexicon, normalise=rules.normalise)
     if memory:
         return PlanCache(MemoryStore(), Keys(lambda: os.urandom(32)), world, library)
     return PlanCache(DiskStore(settings.home / "cache"), Keys(lambda: _cache_seed(settings.home)), world, library)

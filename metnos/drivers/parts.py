@@ -94,6 +94,7 @@ class Parts:
         self._imports = shipped if imports is None else imports
         self._closed = False
         self.lock = threading.RLock()
+        _ = self.lexicons  # a faulty file is the caller's to know at once
 
     @Once
     def catalog(self) -> Catalog:
@@ -133,7 +134,12 @@ class Parts:
     def plan_cache(self) -> PlanCache:
         """What was learned, and the templates, behind one door."""
         self._require_open()
-        return assembly.open_plan_cache(self.settings, self.catalog, self.rules, self.library, memory=self._memory)
+        from metnos.request.lexicon import added_digest
+
+        added = added_digest(self.lexicons or ())
+        return assembly.open_plan_cache(
+            self.settings, self.catalog, self.rules, self.library, lexicon=added, memory=self._memory
+        )
 
     @property
     def refused(self) -> tuple[Refused, ...]:
