@@ -1,0 +1,164 @@
+"""The normaliser again, slow and obvious: every rule at every token, nothing remembered, nothing put off.
+
+What is shared with the shipped one is what a slot is worth (`numbers`, `times`, `slots`) and the words (`Lexicon`);
+what is written anew is everything that makes that one fast: cutting the text, choosing the language, deciding where a
+rule is worth a look, both forms, the places in the text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from metnos.request.lexicon import lexicons
+from metnos.request.loose import is_loose
+from metnos.request.sight import Found, Rule, Seen, Sight
+from metnos.request.slots import rule_of, slot_at
+from metnos.request.tokens import Piece, pieces_of
+from metnos.request.words import Lexicon
+
+QUOTES = {'"': '"', "“": "”", "«": "»", "`": "`"}
+
+
+class Said(NamedTuple):
+    """What the reference makes of a text."""
+
+    language: str
+    strict: str
+    loose: str
+    slots: list[tuple[str, int, int, Any]]
+    negated: bool
+
+
+def cut(text: str) -> list[tuple[int, str]]:
+    """(place, chunk): quoted text, runs without white space, in order."""
+    found: list[tuple[int, str]] = []
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        end = quoted_end(text, at)
+        if end < 0:
+            end = at + 1
+            if text[at] not in '"“”«»`':
+                while end < len(text) and not text[end].isspace() and text[end] not in '"“”«»`':
+                    end += 1
+        found.append((at, text[at:end]))
+        at = end
+    return found
+
+
+def quoted_end(text: str, at: int) -> int:
+    """Where quoted text that begins at `at` ends, -1 if none begins there."""
+    if text[at] in QUOTES:
+        closing = text.find(QUOTES[text[at]], at + 1)
+        if closing > 0 and text[at] not in text[at + 1 : closing]:
+            return closing + 1
+    if text[at] == "'" and (at == 0 or text[at - 1].isspace()):
+        closing = text.find("'", at + 1)
+        ends = closing + 1 == len(text) or not (text[closing + 1].isalnum() or text[closing + 1] == "_")
+        if closing > 0 and "\n" not in text[at:closing] and ends:
+            return closing + 1
+    return -1
+
+
+def see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
+    """A token at which every rule is tried."""
+    raw = chunk[piece.start : piece.end]
+    is_word = piece.kind == "word"
+    word = lexicon.words.get(piece.key) if is_word else None
+    rule: Rule | None = rule_of(piece.kind, next(iter(lexicon.triggers)) if is_word else piece.key, lexicon)
+    form = piece.key.replace("{", "{{").replace("}", "}}") if word is None else word.canonical
+    return Seen(
+        start=piece.start, end=piece.end, kind=piece.kind, key=piece.key, raw=raw, said=piece.key if is_word else "",
+        word=word, form=form, reason="", plain=False, rule=rule, bare=True, announces=True, may_go=True,
+        negates=word is not None and "negation" in word.roles,
+    )  # fmt: skip
+
+
+def understood(text: str, language: str | None = None) -> Said:
+    """The text explained, one token after the other."""
+    pieces = [(start, chunk, piece) for start, chunk in cut(text) for piece in pieces_of(chunk)]
+    keys = [piece.key for _, _, piece in pieces if piece.kind == "word"]
+    lexicon = max(
+        (found for found in lexicons() if language in (None, found.language)),
+        key=lambda found: (sum(key in found.known for key in keys), -found.order),
+    )
+    tokens = [see(chunk, piece, lexicon) for _, chunk, piece in pieces]
+    first, last = trimmed(tokens, lexicon)
+    sight = Sight(tokens[:last], lexicon)
+    greeting = behind_greeting(tokens, first, last, lexicon)
+    strict: list[str] = []
+    loose: list[str] = []
+    slots: list[tuple[str, int, int, Any]] = []
+    negated = False
+    at = first
+    while at < last:
+        found = slot_at(sight, at)
+        form = tokens[at].form if found is None else reads(found)
+        strict.append(form)
+        if at >= greeting and (found is not None or not may_go(sight, at)):
+            loose.append(form)
+        if found is None:
+            negated = negated or tokens[at].negates
+            at += 1
+            continue
+        begin, end = pieces[at], pieces[at + found.length - 1]
+        slots.append((found.kind, begin[0] + begin[2].start, end[0] + end[2].end, found.value))
+        at += found.length
+    return Said(lexicon.language, " ".join(strict), " ".join(loose), slots, negated)
+
+
+def reads(found: Found) -> str:
+    """A slot in the form."""
+    mark = "{" + found.kind + "}"
+    return found.form.replace("{}", mark) if found.form else mark
+
+
+def may_go(sight: Sight, at: int) -> bool:
+    """Whether the loose grade leaves this token out."""
+    return sight.tokens[at].kind in ("word", "punct") and is_loose(sight, at)
+
+
+def trimmed(tokens: list[Seen], lexicon: Lexicon) -> tuple[int, int]:
+    """What is left without polite openings, one polite closing and the marks at the end."""
+    said = [token.said for token in tokens]
+    first, last = 0, len(tokens)
+    openings = [phrase.words for found in lexicon.openings.values() for phrase in found]
+    closings = [phrase.words for found in lexicon.closings.values() for phrase in found]
+    while polite := max(
+        (words for words in openings if tuple(said[first : first + len(words)]) == words), key=len, default=()
+    ):
+        first += len(polite)
+        if first < len(tokens) and tokens[first].key == ",":
+            first += 1
+    last = without_marks(tokens, first, last)
+    fitting = [
+        words for words in closings if last - len(words) >= first and tuple(said[last - len(words) : last]) == words
+    ]
+    if fitting:
+        last -= len(max(fitting, key=len))
+        if last > first and tokens[last - 1].key == ",":
+            last -= 1
+        last = without_marks(tokens, first, last)
+    return first, last
+
+
+def without_marks(tokens: list[Seen], first: int, last: int) -> int:
+    """Without the marks that end a sentence."""
+    while last > first and tokens[last - 1].kind == "punct" and tokens[last - 1].key in ".?!…":
+        last -= 1
+    return last
+
+
+def behind_greeting(tokens: list[Seen], first: int, last: int, lexicon: Lexicon) -> int:
+    """The first token that a greeting leaves in the loose form."""
+    said = [token.said for token in tokens]
+    greetings = [phrase.words for found in lexicon.loose.greetings.values() for phrase in found]
+    for words in sorted(greetings, key=len, reverse=True):
+        if tuple(said[first : min(last, first + len(words))]) == words:
+            behind = first + len(words)
+            if behind < last and tokens[behind].key == ",":
+                behind += 1
+            return behind if behind < last else first
+    return first
