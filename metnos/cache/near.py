@@ -1,0 +1,227 @@
+"""Near matches: a request that is not one of the learned forms, and yet may be served by one of their plans.
+
+Law: off unless the operator wants it, for plans that only read, and never by similarity alone. Two unlike retrievers
+must name one plan; then the words decide, by the table. Whatever differs and is no word of the language might be a
+value that nobody bound: it is confirmed by someone who reads both requests, or not served. What differs in nothing
+but its table may be served without asking once the plan's outcomes prove its error to be below the operator's bound.
+
+| may differ | if |
+|---|---|
+| verbs that ask to be shown something ("list", "give") | proven, or confirmed |
+| words that the lexicon lacks, articles, words that only link | confirmed |
+| everything else (negations, quantifiers, prepositions, question words, pronouns, conditions, nouns, adjectives, other verbs, marks, slots and their order) | never |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Literal, get_args
+
+import msgspec
+
+from metnos.cache.binding import Binder
+from metnos.cache.retrieval import Embed, Embeddings, Letters, Retriever, Words
+from metnos.cache.template import Bound, Refusal
+from metnos.cache.thresholds import Thresholds
+from metnos.cache.uses import General
+from metnos.request.lexicon import lexicon_for
+from metnos.request.model import Request
+from metnos.request.words import Word
+
+Confirm = Callable[[str, str], bool]
+"""(what was said, what was learned) → whether both want the same, but for the values that are bound anew."""
+
+DiffersReason = Literal[
+    "off",  # no bound and nobody to confirm
+    "effects",  # the request asks for more than reading, or the plan does
+    "no-candidate",  # nothing is near
+    "retrievers",  # two retrievers name two plans
+    "slots",  # other kinds of slots, or in another order
+    "words",  # a word that may not differ
+    "verbs",  # verbs of two families
+    "values",  # a value that the plan cannot take
+    "unconfirmed",  # words that nobody knows, and nobody to ask
+    "refused",  # who was asked said no
+    "unproven",  # the plan's outcomes do not prove its error to be below the bound
+]
+DIFFERS_REASONS: tuple[DiffersReason, ...] = get_args(DiffersReason)
+_LINKING = frozenset(("article", "stop"))
+_VERB = frozenset(("verb",))
+_SHOWING = "find"
+"""The family whose verbs mean "let me have": others ("count", "sum") compute this or that."""
+
+
+class NearEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A learned plan as near matching sees it."""
+
+    entry: str
+    """Digest of the entry."""
+    plan: str
+    """What outcomes are pooled by: a digest of the general plan."""
+    text: str
+    """What was said when it was learned."""
+    form: str
+    """Its loose form."""
+    general: General
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """An entry that is near, and how near: the lower of the two scores."""
+
+    entry: NearEntry
+    score: float
+
+
+class Agrees(msgspec.Struct, frozen=True):
+    """The words allow it; `differing` are those that someone has to confirm."""
+
+    bound: Bound
+    differing: tuple[str, ...] = ()
+
+
+class Differs(msgspec.Struct, frozen=True):
+    reason: DiffersReason
+    detail: str = ""
+
+
+class NearMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan to be served, by which entry, how near, and whether someone confirmed it."""
+
+    bound: Bound
+    candidate: Candidate
+    confirmed: bool
+
+
+class Near:
+    """Near matching over some entries. Immutable but for `thresholds`, which its owner locks."""
+
+    def __init__(
+        self,
+        entries: Iterable[NearEntry],
+        *,
+        bound: float = 0.0,
+        confirm: Confirm | None = None,
+        embed: Embed | None = None,
+        thresholds: Thresholds | None = None,
+    ) -> None:
+        """Index the entries that only read.
+
+        Args:
+            entries: All learned plans; those with effects are left out.
+            bound: Share of wrong plans that the operator accepts, from 0 (none: only what is confirmed is served).
+            confirm: Asked before anything is served that is not proven.
+            embed: A model of sentences for the second retriever; None: it looks at words.
+            thresholds: Outcomes so far.
+        """
+        self._entries: dict[str, list[NearEntry]] = {}
+        for entry in entries:
+            if entry.general.read_only:
+                self._entries.setdefault(entry.general.language, []).append(entry)
+        self._retrievers: dict[str, tuple[Retriever, Retriever]] = {}
+        for language, known in self._entries.items():
+            forms = [entry.form for entry in known]
+            second = Words(forms) if embed is None else Embeddings(forms, embed)
+            self._retrievers[language] = (Letters(forms), second)
+        self._bound = bound
+        self._confirm = confirm
+        self.thresholds = thresholds if thresholds is not None else Thresholds()
+
+    def candidates(self, request: Request, count: int = 5) -> tuple[Candidate, ...]:
+        """Entries that both retrievers find among their best, nearest first."""
+        if request.language not in self._retrievers:
+            return ()
+        known = self._entries[request.language]
+        first, second = (dict(r.nearest(request.loose_form, count)) for r in self._retrievers[request.language])
+        found = [Candidate(known[number], min(first[number], second[number])) for number in first if number in second]
+        return tuple(sorted(found, key=lambda candidate: -candidate.score))
+
+    def serve(self, request: Request) -> NearMatch | Differs:
+        """The plan for a request that no layer before had, or why there is none."""
+        if not self._bound and self._confirm is None:
+            return Differs("off")
+        if any(intent.effect != "read" for intent in request.intents):
+            return Differs("effects")
+        candidate = self._agreed(request)
+        if isinstance(candidate, Differs):
+            return candidate
+        found = gate(request, candidate)
+        if isinstance(found, Differs):
+            return found
+        if not found.differing and self._is_proven(candidate):
+            return NearMatch(bound=found.bound, candidate=candidate, confirmed=False)
+        if self._confirm is None:
+            return Differs("unconfirmed", ", ".join(found.differing)) if found.differing else Differs("unproven")
+        if not self._confirm(request.text, candidate.entry.text):
+            self.thresholds.record(candidate.entry.plan, candidate.score, right=False)
+            return Differs("refused", candidate.entry.text)
+        self.thresholds.record(candidate.entry.plan, candidate.score, right=True)
+        return NearMatch(bound=found.bound, candidate=candidate, confirmed=True)
+
+    def _agreed(self, request: Request) -> Candidate | Differs:
+        """The nearest candidate, if the best of both retrievers is one plan."""
+        if request.language not in self._retrievers:
+            return Differs("no-candidate")
+        known = self._entries[request.language]
+        best = [retriever.nearest(request.loose_form, 1) for retriever in self._retrievers[request.language]]
+        if not all(best):
+            return Differs("no-candidate")
+        first, second = (known[found[0][0]] for found in best)
+        if first.plan != second.plan:
+            return Differs("retrievers", f"{first.text} | {second.text}")
+        return Candidate(first, min(found[0][1] for found in best))
+
+    def _is_proven(self, candidate: Candidate) -> bool:
+        if not self._bound:
+            return False
+        least = self.thresholds.threshold(candidate.entry.plan, self._bound)
+        return least is not None and candidate.score >= least
+
+
+def gate(request: Request, candidate: Candidate) -> Agrees | Differs:
+    """Whether the words of the request allow a candidate's plan, by the table above."""
+    entry = candidate.entry
+    if not entry.general.read_only or any(intent.effect != "read" for intent in request.intents):
+        return Differs("effects")
+    ours, theirs = request.loose_form.split(" "), entry.form.split(" ")
+    if [token for token in ours if _is_slot(token)] != [token for token in theirs if _is_slot(token)]:
+        return Differs("slots", f"{request.loose_form} ≠ {entry.form}")
+    words = lexicon_for(entry.general.language).words
+    differing: list[str] = []
+    for at_start, left, right in _blocks(ours, theirs):
+        showing = [_showing(tokens, words.get, at_start=at_start) for tokens in (left, right)]
+        if len(showing[0]) != len(showing[1]):
+            return Differs("verbs", f"{' '.join(left)} ≠ {' '.join(right)}")
+        for token in (*left, *right):
+            word = words.get(token)
+            if word is None and not token.isalpha():
+                return Differs("words", token)
+            if word is None or word.roles <= _LINKING:
+                differing.append(token)
+            elif token not in {*showing[0], *showing[1]}:
+                return Differs("words", token)
+    bound = Binder(entry.general).bind(request.slots)
+    return Differs("values", bound.detail) if isinstance(bound, Refusal) else Agrees(bound, tuple(differing))
+
+
+def _is_slot(token: str) -> bool:
+    return token.startswith("{") and not token.startswith("{{")
+
+
+def _blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
+    """(both at the start, ours, theirs) of every stretch in which the two forms differ."""
+    for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield a == c == 0, ours[a:b], theirs[c:d]
+
+
+def _showing(tokens: Sequence[str], look_up: Callable[[str], Word | None], *, at_start: bool) -> list[str]:
+    """The verbs among `tokens` that ask to be shown something; what may be a noun, too, is one at the start only."""
+    found: list[str] = []
+    for number, token in enumerate(tokens):
+        word = look_up(token)
+        if word is None or word.verb != _SHOWING or word.effect != "read":
+            continue
+        if word.roles == _VERB or (at_start and number == 0):
+            found.append(token)
+    return found
