@@ -77,13 +77,13 @@ def _refined(general: General, pair: Pair) -> General | Disagree:
     for index, value in general.fixed.items():
         if not same_data(slots[index].value, value):
             return Disagree("fixed", f"{slots[index].text} ≠ {value}")
+    seen = {index: shape_of(slots[index], general.apart, effects=not general.read_only) for index in general.shapes}
     readings = _surviving(general, pair)
     if isinstance(readings, Disagree):
-        return readings
-    shapes = {
-        index: tuple(dict.fromkeys((*seen, shape_of(slots[index], general.apart, effects=not general.read_only))))
-        for index, seen in general.shapes.items()
-    }
+        new = [index for index, shape in seen.items() if shape not in general.shapes[index]]
+        # Another plan for another shape of values is no contradiction: "list.md" is written in another format.
+        return Disagree("shape", f"{slots[new[0]].text}: {seen[new[0]]}") if new else readings
+    shapes = {index: tuple(dict.fromkeys((*known, seen[index]))) for index, known in general.shapes.items()}
     refined = msgspec.structs.replace(
         general,
         uses=tuple(

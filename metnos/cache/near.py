@@ -46,6 +46,8 @@ DiffersReason = Literal[
     "unproven",  # the plan's outcomes do not prove its error to be below the bound
 ]
 DIFFERS_REASONS: tuple[DiffersReason, ...] = get_args(DiffersReason)
+FAR = 0.35
+"""Below this score nobody is asked: it would be a question about two unlike requests."""
 _LINKING = frozenset(("article", "stop"))
 _VERB = frozenset(("verb",))
 _SHOWING = "find"
@@ -169,7 +171,8 @@ class Near:
         first, second = (known[found[0][0]] for found in best)
         if first.plan != second.plan:
             return Differs("retrievers", f"{first.text} | {second.text}")
-        return Candidate(first, min(found[0][1] for found in best))
+        score = min(found[0][1] for found in best)
+        return Candidate(first, score) if score >= FAR else Differs("no-candidate", f"{score:.2f}")
 
     def _is_proven(self, candidate: Candidate) -> bool:
         if not self._bound:

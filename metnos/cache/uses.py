@@ -29,7 +29,15 @@ NotGeneralReason = Literal[
     "unfaithful",  # bound with its own slots it is another plan: a fault of this room
 ]
 NOT_GENERAL_REASONS: tuple[NotGeneralReason, ...] = get_args(NotGeneralReason)
-DisagreeReason = Literal["form", "kinds", "same-values", "plan", "fixed", "shape", "not-general"]
+DisagreeReason = Literal[
+    "form",  # the loose forms differ
+    "kinds",  # the kinds of the slots differ
+    "same-values",  # nothing differs, so nothing was seen to vary
+    "plan",  # the plans differ in more than values
+    "fixed",  # a slot that was not located has another value
+    "shape",  # the plans differ, and a value has a shape that the first never saw: both may be right
+    "not-general",  # one of the plans may be kept nowhere
+]
 
 
 class NotGeneral(msgspec.Struct, frozen=True):

@@ -45,7 +45,7 @@ def test_what_two_requests_agree_on_is_right_for_every_other(
 ) -> None:
     template = next(template for template in library.templates if template.id == name)
     counted: Counter[str] = Counter()
-    for pairs in requests_by_form(library, template, "en", ways=2, values=9):
+    for pairs in requests_by_form(library, template, "en", ways=1, values=7):
         for first, second, third in zip(pairs, pairs[1:], pairs[2:], strict=False):
             general = agree(first, second, catalog)
             widened = agree(general, third, catalog) if isinstance(general, General) else general
@@ -60,7 +60,7 @@ def test_what_two_requests_agree_on_is_right_for_every_other(
                     counted["right"] += 1
                 if isinstance(learned, Disagree):
                     counted[learned.reason] += 1
-    assert counted["right"] > 50, counted
+    assert counted["right"] > 20, counted
 
 
 def test_a_second_proposal_tells_what_was_meant(catalog: Catalog) -> None:
@@ -144,6 +144,16 @@ def test_disagreement_has_a_reason(second: tuple[Request, dict[str, Any]], reaso
     found = agree(FIRST, second, catalog)
     assert isinstance(found, Disagree)
     assert found.reason == reason
+
+
+def test_another_plan_for_another_shape_is_no_contradiction(catalog: Catalog) -> None:
+    def save(path: str, layout: str) -> dict[str, Any]:
+        return {"tool": "render_table", "args": {"from_step": 1, "format": layout, "title": path}}
+
+    general = generalise(*pair("save the files to a.txt", find(), save("a.txt", "text")), catalog)
+    assert isinstance(general, General)
+    found = agree(general, pair("save the files to b.csv", find(), save("b.csv", "csv")), catalog)
+    assert found == Disagree("shape", "b.csv: .csv")
 
 
 def test_a_learned_plan_and_a_pair_that_does_not_fit(catalog: Catalog) -> None:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from metnos.cache.general import bind_general, generalise
+from metnos.cache.model import Match
 from metnos.cache.template import Refusal
 from metnos.cache.templates import TemplateLibrary
 from metnos.cache.uses import General, NotGeneral
@@ -46,9 +47,8 @@ def test_a_template_learned_from_one_request_gives_no_other_plan_to_the_next(
     name: str, library: TemplateLibrary, catalog: Catalog
 ) -> None:
     template = next(template for template in library.templates if template.id == name)
-    counted: Counter[str] = Counter()
     for language in ("en", "it"):
-        for pairs in requests_by_form(library, template, language, ways=2, values=8):
+        for pairs in requests_by_form(library, template, language, ways=2, values=5):
             for request, plan in pairs:
                 general = generalise(request, plan, catalog)
                 assert isinstance(general, General), (request.text, general)
@@ -56,12 +56,20 @@ def test_a_template_learned_from_one_request_gives_no_other_plan_to_the_next(
                     found = bind_general(general, other.slots)
                     if isinstance(found, Refusal):
                         assert other is not request, (request.text, found)
-                        counted["refused"] += 1
-                        continue
-                    assert canonical(found.plan) == canonical(expected), (request.text, other.text)
-                    counted["equal" if other.text != request.text else "own"] += 1
-    if name != "time-now":
-        assert counted["equal"] > 0, counted
+                    else:
+                        assert canonical(found.plan) == canonical(expected), (request.text, other.text)
+
+
+def test_most_examples_leave_every_slot_open(library: TemplateLibrary, catalog: Catalog) -> None:
+    counted: Counter[str] = Counter()
+    for example in library.examples():
+        request = understand(example.text, example.language)
+        match = library.match(request)
+        assert isinstance(match, Match)
+        general = generalise(request, match.plan, catalog)
+        assert isinstance(general, General)
+        counted["fixed" if general.fixed else "open"] += 1
+    assert counted["open"] > 4 * counted["fixed"], counted
 
 
 # --- one rule each ------------------------------------------------------------------------------------------

@@ -165,6 +165,9 @@ def test_two_retrievers_must_name_one_plan(learned: tuple[NearEntry, ...]) -> No
 
 def test_nothing_is_near(learned: tuple[NearEntry, ...]) -> None:
     assert asked(Near(learned, confirm=yes), "zzz qqq") == Differs("no-candidate")
+    far = asked(Near(learned, confirm=yes), "zorp the glorp pdf files of frob")
+    assert isinstance(far, Differs)
+    assert far.reason == "no-candidate"
 
 
 # --- proof ----------------------------------------------------------------------------------------------------
