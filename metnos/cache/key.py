@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from metnos.cache.entry import Grade
-    from metnos.request.model import Request, Slot
+    from metnos.request.model import Request, Slot, Span
 
 KINDS: tuple[str, ...] = ("l0", "l1", "shape", "held", "anti", "uses")
 KEY = re.compile(rf"({'|'.join(KINDS)}):[0-9a-f]{{64}}")
@@ -59,13 +59,20 @@ def kinds_of(request: Request) -> tuple[str, ...]:
 def said(request: Request, grade: Grade) -> list[Any]:
     """What a request says beside its form: slot values, words that the lexicon lacks as they were written, its mark.
 
-    The form folds case, which a word that nobody knows may need (a name, a file); and it drops the mark at the end,
-    which in the strict grade tells a question from an order.
+    The form folds case, which a word that nobody knows may need (a name, a file), but for the capital that begins a
+    sentence; and it drops the mark at the end, which in the strict grade tells a question from an order.
     """
     values = [plain(slot.value) for slot in request.slots]
     text = request.text
-    unknown = [text[span.start : span.end] for span in request.spans if span.reason == "unknown"]
+    unknown = [_as_written(text, span) for span in request.spans if span.reason == "unknown"]
     return [values, unknown, _mark(text) if grade == "strict" else ""]
+
+
+def _as_written(text: str, span: Span) -> str:
+    """The word of a span; a capital that only begins the sentence ("Convert") is none of the word's."""
+    word = text[span.start : span.end]
+    begins = word[:1].isupper() and word[1:].islower() and not text[: span.start].strip()
+    return word.lower() if begins else word
 
 
 def _mark(text: str) -> str:
