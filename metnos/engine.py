@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self, TypeAlias
 
-from metnos.context import OwnerContext
 from metnos.drivers import assembly
 from metnos.drivers.driven import Driven
 from metnos.drivers.parts import EnginePorts, Parts
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from metnos.contracts.catalog import Catalog, HostExecutor
     from metnos.contracts.catalog import Refused as Withheld
     from metnos.contracts.model import Contract
+    from metnos.drivers.cachedoor import CacheDoor
     from metnos.drivers.doctor import Finding
     from metnos.drivers.learning import Caching
     from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer
@@ -103,15 +103,7 @@ class Engine(Driven):
             TypeError: One of `executors` is none.
         """
         settings = load_settings(home=home, folder=folder, roots=roots, catalog=catalog, language=language, zone=zone)
-        context = OwnerContext(
-            owner=owner,
-            actor=owner,
-            channel=channel,
-            language=settings.language,
-            zone=settings.zone,
-            folder=str(settings.folder),
-            roots=tuple(map(str, settings.roots)),
-        )
+        context = assembly.owner_context(settings, owner, channel)
         registered = tuple(executors)
         for one in registered:
             if not hasattr(one, "contract"):
@@ -325,6 +317,13 @@ class Engine(Driven):
     def language_of(self, request: str) -> str:
         """The language that a sentence is understood in: the engine's, or the one whose lexicon explains more."""
         return self.parts.rules.normalise(request, self.settings.language).language
+
+    @property
+    def cache(self) -> CacheDoor:
+        """What was learned: explained, listed, verified, pruned, and told that it was good or bad."""
+        from metnos.drivers.cachedoor import CacheDoor
+
+        return CacheDoor(self.parts)
 
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
         """Recorded turns, newest first."""

@@ -52,6 +52,9 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     language: str | None = None
     zone: str | None = None
     lexicon: tuple[str, ...] = ()
+    cache_entries: int = 100_000
+    cache_days: int = 180
+    cache_share: bool = False
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +68,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     zone: str
     lexicon: tuple[Path, ...] = ()
     """Lexicon files of the operator; a relative name in the settings file is one below the home."""
+    cache_entries: int = 100_000
+    """So many learned plans are kept; beyond, those that serve least go."""
+    cache_days: int = 180
+    """A learned plan that was not confirmed for so long is not served."""
+    cache_share: bool = False
+    """Whether owners may be served plans in which nothing of any owner is left."""
 
 
 def default_home() -> Path:
@@ -157,6 +166,9 @@ def load_settings(
         language=_usable_language(language or env.get("METNOS_LANG") or file.language),
         zone=_usable_zone(asked or machine_zone(env), asked=bool(asked)),
         lexicon=_lexicon_files(place, file.lexicon, env.get("METNOS_LEXICON", "")),
+        cache_entries=file.cache_entries,
+        cache_days=file.cache_days,
+        cache_share=file.cache_share,
     )
 
 

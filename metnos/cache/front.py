@@ -54,7 +54,7 @@ class Front:
     """Rows of one store, read with one set of keys."""
 
     def __init__(self, store: Store, keys: Keys) -> None:
-        self._store = store
+        self.store = store
         self._keys = keys
         self._known: dict[str, Known] = {}
         self._version = -1
@@ -73,7 +73,7 @@ class Front:
         Raises:
             StoreFault: the disk failed.
         """
-        version = self._store.version()
+        version = self.store.version()
         if version != self._version:
             with self._lock:
                 self._known.clear()
@@ -81,7 +81,7 @@ class Front:
         known = self._known.get(key)
         if known is not None and 0 <= now - known.read_at < FRESH:
             return known
-        found = self._store.get(key)
+        found = self.store.get(key)
         if found is None:
             self._known.pop(key, None)
             return None
@@ -100,26 +100,46 @@ class Front:
         body = to_bytes(kept)
         key = key_of(kept)
         row = self._keys.seal(body)
-        with self._store.locked():
-            before = self._store.get(key)
-            self._store.put(key, row)
+        with self.store.locked():
+            before = self.store.get(key)
+            self.store.put(key, row)
         if before is not None:
-            self._store.took_back()  # another process may hold what stood here
+            self.store.took_back()  # another process may hold what stood here
         return reference(key, body)
 
     def used(self, key: str) -> None:
         """Count one use; written down when the cache is closed or pruned, never when something is read."""
         self.served[key] = self.served.get(key, 0) + 1
 
+    def examine(self, key: str | Tampered, now: int) -> Known | Bad | None:
+        """What is kept under `key`, whoever's it is: for looking after the store, never for serving.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        if not isinstance(key, str):
+            bad = Bad("malformed-row", key.why)
+            self.store.quarantine(Alarm(at=now, key="", reason=bad.reason, detail=bad.detail), key.found)
+            self.store.drop(key)
+            return bad
+        found = self.store.get(key)
+        return None if found is None else self._look(key, found, None, now)
+
+    def forget(self, key: str) -> None:
+        """Take away what may be served as well as not: other processes may go on with it."""
+        with self._lock:
+            self._known.pop(key, None)
+        self.store.drop(key)
+
     def drop(self, key: str) -> None:
         """Take away what is kept under `key`, in every process."""
         self._known.pop(key, None)
-        self._store.drop(key)
-        self._store.took_back()
+        self.store.drop(key)
+        self.store.took_back()
 
     def close(self) -> None:
         """Close the store."""
-        self._store.close()
+        self.store.close()
 
     def _keep(self, key: str, known: Known, version: int) -> None:
         with self._lock:
@@ -129,7 +149,7 @@ class Front:
                 self._known.clear()
             self._known[key] = known
 
-    def _look(self, key: str, found: bytes | Tampered, scopes: tuple[str, ...], now: int) -> Known | Bad:
+    def _look(self, key: str, found: bytes | Tampered, scopes: tuple[str, ...] | None, now: int) -> Known | Bad:
         row = unpack(found) if isinstance(found, bytes) else None
         if row is None:
             detail = "" if isinstance(found, bytes) else found.why
@@ -143,7 +163,7 @@ class Front:
         if isinstance(kept, Bad):
             return self._set_aside(key, kept, found, now)
         if not stamped:
-            self._store.put(key, self._keys.stamped(key, row))
+            self.store.put(key, self._keys.stamped(key, row))
         plan = msgspec.json.encode(kept.plan) if isinstance(kept, Entry) else b""
         return Known(kept, reference(key, row.body), plan, row.signer, now, [])
 
@@ -153,13 +173,13 @@ class Front:
             return Bad("signer-unknown", row.signer)
         return None if self._keys.signature_holds(row) else Bad("bad-signature")
 
-    def _parse(self, key: str, row: Row, scopes: tuple[str, ...]) -> Kept | Bad:
+    def _parse(self, key: str, row: Row, scopes: tuple[str, ...] | None) -> Kept | Bad:
         """What the body says, if it belongs here."""
         try:
             kept = from_bytes(row.body)
         except (ValueError, msgspec.MsgspecError) as fault:
             return Bad("malformed-row", str(fault))
-        if kept.scope not in scopes:
+        if scopes is not None and kept.scope not in scopes:
             return Bad("foreign-scope", kept.scope)
         if key_of(kept) != key:
             return Bad("key-differs")
@@ -168,6 +188,6 @@ class Front:
     def _set_aside(self, key: str, bad: Bad, found: bytes | Tampered, now: int) -> Bad:
         """Into quarantine with it; then it is gone from the store."""
         row = found if isinstance(found, bytes) else found.found
-        self._store.quarantine(Alarm(at=now, key=key, reason=bad.reason, detail=bad.detail), row)
-        self._store.drop(key)
+        self.store.quarantine(Alarm(at=now, key=key, reason=bad.reason, detail=bad.detail), row)
+        self.store.drop(key)
         return bad

@@ -19,7 +19,7 @@ from metnos.cache.looking import Looking, l0_key_of, shape_key_of
 from metnos.cache.model import Learned, Match
 from metnos.cache.store import StoreFault
 from metnos.cache.uses import General
-from metnos.cache.validity import first_difference
+from metnos.cache.validity import DAY, first_difference
 
 if TYPE_CHECKING:
     from metnos.cache.entry import Evidence, Grade, Kept
@@ -77,6 +77,8 @@ class Keeping:
             if not isinstance(refined, General):
                 self._front.write(_mark(before, key, lesson, "demoted", "disagreed"))
                 return (), ("disagreed",)
+            if refined == general_of(before) and lesson.asking.now - before.admitted_at < DAY:
+                return (), ()  # nothing new, and not worth making every process look again
             general, turns = refined, (*before.turns, lesson.turn)[-MAX_HELD:]
         elif not decision.admits or (isinstance(before, Mark) and before.detail == "disagreed"):
             agreed = self._second(lesson, general)

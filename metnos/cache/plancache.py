@@ -20,6 +20,7 @@ from metnos.cache.keeping import Keeping
 from metnos.cache.looking import Looking
 from metnos.cache.model import Asking, Explanation, Learned, Match, Miss
 from metnos.cache.store import StoreFault
+from metnos.cache.tending import Tending
 
 if TYPE_CHECKING:
     from metnos.cache.model import Tried
@@ -38,13 +39,17 @@ NOT_LEARNED: frozenset[str] = CLOSED | {"no-cache"}
 class PlanCache:
     """Learned plans and the publisher's, behind one door. Safe between threads."""
 
-    def __init__(self, store: Store, keys: Keys, world: World, library: TemplateLibrary) -> None:
+    def __init__(
+        self, store: Store, keys: Keys, world: World, library: TemplateLibrary, *, most: int = 100_000
+    ) -> None:
+        """Over a store; `most`: so many entries before those that earn least go."""
         self.store = store
         self.world = world
         self.library = library
         self.front = Front(store, keys)
         self.looking = Looking(self.front, world)
         self.keeping = Keeping(self.front, world, self.looking)
+        self.tending = Tending(self.front, world, most)
 
     def look_up(self, request: Request, asking: Asking) -> Match | Miss:
         """The plan for `request`, or why there is none."""
@@ -87,7 +92,12 @@ class PlanCache:
     def learn(self, lesson: Lesson) -> Learned:
         """Keep what a success allows to be kept."""
         bypass = lesson.asking.bypass
-        return Learned(held=(bypass,)) if bypass in NOT_LEARNED else self.keeping.learn(lesson)
+        if bypass in NOT_LEARNED:
+            return Learned(held=(bypass,))
+        learned = self.keeping.learn(lesson)
+        with suppress(StoreFault):
+            self.tending.grown(len(learned.admitted))
+        return learned
 
     def demote(self, lesson: Lesson, detail: str) -> tuple[str, ...]:
         """A turn that a learned plan was served to failed by the plan's fault: it is not served until it succeeds anew.
@@ -111,6 +121,8 @@ class PlanCache:
 
     def close(self) -> None:
         """Write down what was counted, and close the store."""
+        with suppress(StoreFault):
+            self.tending.flush()
         self.front.close()
 
 

@@ -254,7 +254,7 @@ class DiskStore:
         """Keep a bad row in a file of its own, and sound the alarm."""
         place = self._folder / _QUARANTINE
         try:
-            place.mkdir(mode=0o700, exist_ok=True)
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
             name = f"{alarm.at:020d}-{os.getpid()}-{os.urandom(4).hex()}.row"
             file = os.open(place / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(file, "wb") as out:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos.cli.catalog import tell_refused
-from metnos.cli.options import Desk, command, format_option, said, show_drawing
+from metnos.cli.options import Desk, cache_options, command, format_option, said, show_drawing
 from metnos.cli.turnview import finish, progress_lines, show_plan
 from metnos.text import message
 
 if TYPE_CHECKING:
+    from metnos.drivers.learning import Caching
     from metnos.drivers.results import Planned, Refused
 
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 @click.argument("words", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Allow what only creates; changing and deleting still ask.")
 @click.option("--plan", "with_plan", is_flag=True, help="Show the plan beside the answer.")
-def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) -> int:
+@cache_options
+def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool, cache: Caching) -> int:
     """Do what one sentence says, and show the answer.
 
     \b
@@ -38,7 +40,7 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) 
         engine.interruptible(),
     ):
         desk.speak(engine.language_of(sentence))
-        result = engine.run_sync(sentence, assume_yes=yes)
+        result = engine.run_sync(sentence, assume_yes=yes, cache=cache)
         status = finish(output, result, with_plan=with_plan)
         if not result.ok:
             tell_refused(desk, engine.refused)
@@ -48,7 +50,8 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool) 
 @command()
 @click.argument("words", nargs=-1, required=True)
 @format_option
-def plan_command(desk: Desk, words: tuple[str, ...], form: str) -> int:
+@cache_options
+def plan_command(desk: Desk, words: tuple[str, ...], form: str, cache: Caching) -> int:
     """Show the plan for a sentence, without running it."""
     from metnos.cli import exits
     from metnos.drivers.results import Planned
@@ -56,7 +59,7 @@ def plan_command(desk: Desk, words: tuple[str, ...], form: str) -> int:
     sentence = said(" ".join(words))
     with desk.engine() as engine:
         desk.speak(engine.language_of(sentence))
-        planned = engine.plan_sync(sentence)
+        planned = engine.plan_sync(sentence, cache=cache)
         drawing = engine.draw(planned.plan) if form == "mermaid" and isinstance(planned, Planned) else ""
     if drawing:
         show_drawing(desk.output, drawing)

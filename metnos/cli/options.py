@@ -105,6 +105,20 @@ def show_drawing(output: Output, drawing: str) -> None:
         click.echo(drawing, nl=False)
 
 
+def cache_options(function: F) -> F:
+    """`--no-cache` and `--refresh`, as one argument `cache`."""
+
+    @click.option("--no-cache", is_flag=True, help="Use no plan that was learned, and learn none.")
+    @click.option("--refresh", is_flag=True, help="Have a plan proposed anew, and learn it.")
+    @functools.wraps(function)
+    def run(*args: Any, no_cache: bool, refresh: bool, **rest: Any) -> Any:
+        if no_cache and refresh:
+            raise Fault("usage", "--no-cache learns nothing, --refresh learns", hint="say one", status=exits.USAGE)
+        return function(*args, cache="off" if no_cache else "refresh" if refresh else "use", **rest)
+
+    return run  # pyright: ignore[reportReturnType]  # what click makes of it has one argument for the two options
+
+
 def said(text: str) -> str:
     """What was typed, as text.
 

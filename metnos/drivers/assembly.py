@@ -12,6 +12,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from metnos.context import OwnerContext
+
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Generator, Iterable, Mapping
@@ -42,6 +44,19 @@ SETTINGS_TEMPLATE = """\
 def wall_clock() -> int:
     """µs since 1970-01-01 UTC."""
     return time.time_ns() // 1000
+
+
+def owner_context(settings: Settings, owner: str, channel: str) -> OwnerContext:
+    """Whose turns these are, and from where."""
+    return OwnerContext(
+        owner=owner,
+        actor=owner,
+        channel=channel,
+        language=settings.language,
+        zone=settings.zone,
+        folder=str(settings.folder),
+        roots=tuple(map(str, settings.roots)),
+    )
 
 
 class Interrupts:
@@ -160,12 +175,23 @@ def open_plan_cache(
     from metnos.cache.plancache import PlanCache
     from metnos.cache.signing import Keys
     from metnos.cache.store import DiskStore, MemoryStore
-    from metnos.cache.validity import World
+    from metnos.cache.validity import DAY, World
 
-    world = World(catalog, rules=rules.digest, policy=rules.policy_digest, lexicon=lexicon, normalise=rules.normalise)
+    world = World(
+        catalog,
+        rules=rules.digest,
+        policy=rules.policy_digest,
+        lexicon=lexicon,
+        normalise=rules.normalise,
+        share=settings.cache_share,
+        max_age=settings.cache_days * DAY,
+    )
+    most = settings.cache_entries
     if memory:
-        return PlanCache(MemoryStore(), Keys(lambda: os.urandom(32)), world, library)
-    return PlanCache(DiskStore(settings.home / "cache"), Keys(lambda: _cache_seed(settings.home)), world, library)
+        seed = os.urandom(32)
+        return PlanCache(MemoryStore(), Keys(lambda: seed), world, library, most=most)
+    store = DiskStore(settings.home / "cache")
+    return PlanCache(store, Keys(lambda: _cache_seed(settings.home)), world, library, most=most)
 
 
 def _cache_seed(home: Path) -> bytes:

@@ -49,13 +49,14 @@ _CODES: Final[dict[FaultClass, str]] = {
     """,
     "out-of-scope": """
         sealed-literal continue-with-effect unrequested-effect negated-effect ungrounded-target
-        unrequested-overwrite destination-ignored nothing-to-undo secret-not-granted withheld outside-roots
+        unrequested-overwrite destination-ignored nothing-to-undo no-feedback no-entry secret-not-granted withheld
+        outside-roots
         symlink not-a-file not-a-file-system in-trash address-refused step-budget plan-budget policy-denied
         approval-stranger no-model
     """,
     "operational": """
         changed unknown-zone guard-failed record-store record-schema record-busy record-write record-conflict anchor-write
-        anchor-read key-unusable writer-unusable stale-fence turn-busy operation-done record-missing
+        anchor-read key-unusable cache-store cache-folder cache-key writer-unusable stale-fence turn-busy operation-done record-missing
         record-altered record-malformed log-version log-missing log-cut-off log-behind-anchor anchor-missing
         anchor-mismatch anchor-malformed head-missing head-mismatch head-key head-signature blob-missing
         blob-altered ledger-mismatch manifest-syntax manifest-oversize manifest-missing manifest-unknown-field
