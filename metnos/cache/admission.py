@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from metnos.cache.validity import World
 
 Other = Literal[
-    "unknown-words",  # `l1`: not every word of the request is explained
+    "unknown-words",  # `l1`: an effect, and not every word of the request is explained
     "second-needed",  # `l1`: a literal that nobody said; waits for a second success that agrees
     "good-needed",  # `l1`: an effect; waits for `metnos feedback TURN good`
     "unfit",  # a plan that no cache may hold: it ends in a question, holds a secret's handle, and the like
@@ -83,7 +83,7 @@ def decide(lesson: Lesson, world: World) -> Decision:
     entry = l0_entry(lesson, world, place)
     if not general.uses:
         return Decision(l0=entry, placed=place)
-    if any(span.reason == "unknown" for span in request.spans):
+    if not general.read_only and any(span.reason == "unknown" for span in request.spans):
         return Decision(l0=entry, placed=place, held=("unknown-words",))
     if not general.read_only and lesson.evidence != "feedback":
         return Decision(l0=entry, placed=place, held=("good-needed",))

@@ -47,8 +47,15 @@ def made(kind: str, *parts: Any) -> str:
 
 
 def form_of(request: Request, grade: Grade) -> str:
-    """The normal form of that grade."""
-    return request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
+    """The normal form of that grade, with the words that the lexicon lacks as they were written.
+
+    The form folds case, which a word that nobody knows may need (a name, a file), but for the capital that begins a
+    sentence.
+    """
+    form = request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
+    text = request.text
+    unknown = [_as_written(text, span) for span in request.spans if span.reason == "unknown"]
+    return form if all(word == word.lower() for word in unknown) else f"{form} ⟨{' '.join(unknown)}⟩"
 
 
 def kinds_of(request: Request) -> tuple[str, ...]:
@@ -57,15 +64,11 @@ def kinds_of(request: Request) -> tuple[str, ...]:
 
 
 def said(request: Request, grade: Grade) -> list[Any]:
-    """What a request says beside its form: slot values, words that the lexicon lacks as they were written, its mark.
+    """What a request says beside its form: slot values, and its mark.
 
-    The form folds case, which a word that nobody knows may need (a name, a file), but for the capital that begins a
-    sentence; and it drops the mark at the end, which in the strict grade tells a question from an order.
+    The form drops the mark at the end, which in the strict grade tells a question from an order.
     """
-    values = [plain(slot.value) for slot in request.slots]
-    text = request.text
-    unknown = [_as_written(text, span) for span in request.spans if span.reason == "unknown"]
-    return [values, unknown, _mark(text) if grade == "strict" else ""]
+    return [[plain(slot.value) for slot in request.slots], _mark(request.text) if grade == "strict" else ""]
 
 
 def _as_written(text: str, span: Span) -> str:
