@@ -213,6 +213,7 @@ CONVERSIONS: dict[str, Conversion] = {
     "number": Conversion(_number_value, _NUMBERS, 1, 0),
     "digits": Conversion(_digits, _NUMBERS, 1, 1),
     "text": Conversion(_as_said, _ALL, 2, 1),
+    "said": Conversion(_as_said, _kinds("integer number date time duration glob"), 1, 0),
     "regex": Conversion(_escaped_regex, _NAMES, 1, 0, patterns=True),
     "literal-glob": Conversion(_escaped_glob, _NAMES, 1, 0, patterns=True),
     "lower": Conversion(_cased(str.lower), _SAID, 3, 2),

@@ -132,8 +132,14 @@ class _Search:
         found = self._whole(leaf, leaf.value)
         for index, (order, readings) in found.items():
             self._typed.setdefault(index, []).append(order)
+            self._doubt(order, readings, leaf)
             self.put[leaf.place] = self._name(index, readings, "typed", leaf)
         return bool(found)
+
+    def _doubt(self, order: int, readings: tuple[Reading, ...], leaf: Leaf) -> None:
+        """What is neither the value nor as it was said may be the model's own, and equal by chance."""
+        if order > 1 and ("", "text", "") not in readings and leaf.place not in self.free:
+            self.free.append(leaf.place)
 
     def _whole(self, leaf: Leaf, wanted: Any) -> dict[int, tuple[int, tuple[Reading, ...]]]:
         """Slot → its conversions of the first order that make this literal; a conflict if there is doubt."""
@@ -164,8 +170,9 @@ class _Search:
             return
         if len(parts) == 1 and isinstance(parts[0], str):
             whole = self._whole(leaf, parts[0])
-            for index, (_, readings) in whole.items():
+            for index, (order, readings) in whole.items():
                 self.put[leaf.place] = self._name(index, readings, "text", leaf)
+                self._doubt(order, readings, leaf)
             if whole:
                 return
         self._parts(parts, leaf)

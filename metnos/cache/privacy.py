@@ -36,7 +36,24 @@ _SLOT = re.compile(r"\$\{SLOT:s([0-9]+)\}")
 _WORD = re.compile(r"[^\W\d_]+['’]?|[0-9]+|_")
 _ALLOWED = re.compile(r"[^\W\d_ ]|[ .,;:!?()\"'’\-/*=<>×\[\]{}]", re.UNICODE)
 _RUN = re.compile(r"[^\w\s](?:\s*[^\w\s]){3,}|\s{2,}|_")
-_MARKS = frozenset(("plain", "hidden", "folder", "folder/", "simple", "path", "name", "n", "0", "1"))
+_MARKS = frozenset(
+    (
+        "plain",
+        "hidden",
+        "folder",
+        "folder/",
+        "simple",
+        "path",
+        "name",
+        "n",
+        "0",
+        "1",
+        "bytes",
+        "iso",
+        "yearly",
+        "relative",
+    )
+)
 _KINDS = frozenset(get_args(SlotKind))
 _FORM = re.compile(r"\{([a-z]+)\}")
 _SCHEMA_WORDS = frozenset((

@@ -53,6 +53,8 @@ def shape_of(slot: Slot, apart: tuple[str, ...], *, effects: bool) -> str:
     else:
         # "1 file" and "0 files" are other questions than "7 files".
         mark = str(value) if value in {0, 1} else "n"
+        if slot.kind == "size" and "".join(filter(str.isdigit, slot.text)) == str(value):
+            mark = "bytes"  # The number that was said is the value: which of them the plan took shows elsewhere.
     named = sorted({word for word in words_of(f"{value} {slot.text}") if word in apart})
     return " ".join([mark, *named])
 

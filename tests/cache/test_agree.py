@@ -68,7 +68,7 @@ def test_a_second_proposal_tells_what_was_meant(catalog: Catalog) -> None:
     second = pair("files over 1 MB in lib", find(min_size=1_000_000, path="lib"), table("Over 1000000 bytes"))
     alone = generalise(*first, catalog)
     assert isinstance(alone, General)
-    assert served(alone, "files over 1 MB in lib") == "1 MB: digits | exact: | text"
+    assert served(alone, "files over 1 MB in lib") == "1 MB: n ≠ bytes"
     both = agree(first, second, catalog)
     assert (
         served(both, "files over 3 KiB in docs/a")
