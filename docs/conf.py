@@ -41,8 +41,6 @@ default_role = "literal"  # docstrings are Markdown: single backticks are code
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries have no page here; links in Markdown are checked
 
 
-COMING = ("embedding", "errors")
-"""Pages of the index that may not be there yet."""
 DECISIONS = "\n\n```{toctree}\n:hidden:\n:glob:\n\n[0-9]*\n```\n"
 
 
@@ -66,10 +64,7 @@ def inline(found: re.Match[str]) -> str:
 
 def add_parts(_app: Any, page: str, source: list[str]) -> None:
     """Add what a page has on the site only."""
-    if page == "index":
-        absent = {name for name in COMING if not (HERE / f"{name}.md").exists()}
-        source[0] = "".join(line for line in source[0].splitlines(keepends=True) if line.strip() not in absent)
-    elif page == "adr/README":
+    if page == "adr/README":
         source[0] += DECISIONS
     elif page == "changelog":
         source[0] += fragments()

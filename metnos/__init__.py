@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         TurnEndedEvent,
         TurnEvent,
         TurnOpenedEvent,
+        TurnResumedEvent,
     )
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
     from metnos.drivers.streams import SyncStream, TurnStream
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from metnos.plan.diagnostics import Diagnostic
     from metnos.propose.candidates import Candidates
     from metnos.propose.model import PlanRequest, Proposal
+    from metnos.propose.reply import Reply, read_reply
     from metnos.sdk import Context, Effect, Failure, Result
 
 __version__ = "0.1.0"
@@ -60,6 +62,7 @@ __all__ = [
     "Produces",
     "Proposal",
     "Refused",
+    "Reply",
     "Resource",
     "Result",
     "StepFailedEvent",
@@ -73,9 +76,11 @@ __all__ = [
     "TurnEvent",
     "TurnOpenedEvent",
     "TurnResult",
+    "TurnResumedEvent",
     "TurnStream",
     "__version__",
     "executor",
+    "read_reply",
 ]
 
 _ROOMS = {
@@ -97,6 +102,7 @@ _ROOMS = {
     "Produces": "metnos.contracts.model",
     "Proposal": "metnos.propose.model",
     "Refused": "metnos.drivers.results",
+    "Reply": "metnos.propose.reply",
     "Resource": "metnos.contracts.model",
     "Result": "metnos.sdk",
     "StepFailedEvent": "metnos.drivers.events",
@@ -110,8 +116,10 @@ _ROOMS = {
     "TurnEvent": "metnos.drivers.events",
     "TurnOpenedEvent": "metnos.drivers.events",
     "TurnResult": "metnos.drivers.results",
+    "TurnResumedEvent": "metnos.drivers.events",
     "TurnStream": "metnos.drivers.streams",
     "executor": "metnos.contracts.functions",
+    "read_reply": "metnos.propose.reply",
 }
 
 

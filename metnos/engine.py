@@ -2,7 +2,8 @@
 
 Law: the engine holds ports and no rule. It opens lazily: what a call does not need is never loaded. Every method that
 drives a turn exists twice, async and sync, with one meaning; no outcome raises, faults of the caller and of the
-environment do.
+environment do. Three floors: what runs nothing is in `drivers.reader`, what watches a turn or hands its machine out in
+`drivers.driven`; what runs turns whole is here.
 
     from metnos import Engine
 
@@ -10,41 +11,31 @@ environment do.
         result = engine.run_sync("the five largest files here, as a table")
         print(result.outcome, result.answer)
 
-Concurrency: an engine may be used from several threads and tasks at once; each turn has its own driver and log writer.
-Cancelling a task that awaits `run` cancels its turn: running steps are stopped and the log is closed `cancelled`.
+What may be shared, cancelled and closed: docs/embedding.md, each sentence held by a test.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 from metnos.drivers import assembly
 from metnos.drivers.driven import Driven
 from metnos.drivers.parts import EnginePorts, Parts
 from metnos.drivers.ports import no_boundary, no_progress
-from metnos.settings import Settings, load_settings
+from metnos.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from metnos.cache.model import Example
-    from metnos.checks.model import Checked
-    from metnos.contracts.catalog import Catalog, HostExecutor
-    from metnos.contracts.catalog import Refused as Withheld
+    from metnos.contracts.catalog import HostExecutor
     from metnos.contracts.model import Contract
     from metnos.drivers.cachedoor import CacheDoor
-    from metnos.drivers.doctor import Finding
     from metnos.drivers.learning import Caching
     from metnos.drivers.ports import Answer, Approve, Boundary, Clock, Progress, Proposer
     from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
     from metnos.plan.jsondata import JSON
-    from metnos.record.reading import TurnView
-    from metnos.record.replay import ReplayResult
-    from metnos.record.store import TurnSummary, Verified
-
-    Inputs: TypeAlias = Mapping[str, JSON] | None
 
 
 class Engine(Driven):
@@ -128,21 +119,6 @@ class Engine(Driven):
         )
         return cls(parts)
 
-    @property
-    def settings(self) -> Settings:
-        """What was decided at opening, all paths absolute."""
-        return self.parts.settings
-
-    @property
-    def catalog(self) -> Catalog:
-        """Every admitted contract, and what was refused and why."""
-        return self.parts.catalog
-
-    @property
-    def refused(self) -> tuple[Withheld, ...]:
-        """What is in the catalog folder and stays out, tools and plan templates, each with its reason."""
-        return self.parts.refused
-
     # --- turns -------------------------------------------------------------------------------------------------
 
     async def run(
@@ -150,7 +126,7 @@ class Engine(Driven):
         request: str | Planned | None = None,
         *,
         plan: JSON | bytes | None = None,
-        inputs: Inputs = None,
+        inputs: Mapping[str, JSON] | None = None,
         approve: Approve | None = None,
         assume_yes: bool = False,
         language: str | None = None,
@@ -187,7 +163,7 @@ class Engine(Driven):
         request: str | Planned | None = None,
         *,
         plan: JSON | bytes | None = None,
-        inputs: Inputs = None,
+        inputs: Mapping[str, JSON] | None = None,
         approve: Approve | None = None,
         assume_yes: bool = False,
         language: str | None = None,
@@ -202,7 +178,12 @@ class Engine(Driven):
         return turns.drive_sync(self.parts, opened, approve=approve, caching=cache)
 
     async def plan(
-        self, request: str, *, inputs: Inputs = None, language: str | None = None, cache: Caching = "use"
+        self,
+        request: str,
+        *,
+        inputs: Mapping[str, JSON] | None = None,
+        language: str | None = None,
+        cache: Caching = "use",
     ) -> Planned | NeedsInputs | Refused:
         """The checked plan for a sentence, not run; never asks anybody anything."""
         from metnos.drivers import turns
@@ -211,7 +192,12 @@ class Engine(Driven):
         return await turns.plan(self.parts, opened, cache)
 
     def plan_sync(
-        self, request: str, *, inputs: Inputs = None, language: str | None = None, cache: Caching = "use"
+        self,
+        request: str,
+        *,
+        inputs: Mapping[str, JSON] | None = None,
+        language: str | None = None,
+        cache: Caching = "use",
     ) -> Planned | NeedsInputs | Refused:
         """`plan` without an event loop of the caller's."""
         from metnos.drivers import turns
@@ -285,75 +271,12 @@ class Engine(Driven):
         opened = undoing.opened_for(self.parts, undoing.trusted_view(self.parts, turn))
         return turns.drive_sync(self.parts, opened, approve=approve)
 
-    # --- without running anything --------------------------------------------------------------------------------
-
-    def check(self, plan: JSON | bytes, *, inputs: Inputs = None) -> Checked:
-        """Every fault of a plan (object, JSON bytes, or line notation), in one pass.
-
-        Args:
-            plan: The plan.
-            inputs: The values that it will be run with; left out, whatever it refers to is taken to be given.
-        """
-        from metnos.drivers import offline
-
-        return offline.check(self.parts, plan, inputs)
-
-    def inputs_wanted(self, plan: JSON | bytes) -> dict[str, str]:
-        """Names of the inputs that a plan refers to → JSON pointer of the first place; empty for what is no plan."""
-        from metnos.drivers import offline
-
-        return offline.wanted(plan)
-
-    def draw(self, plan: JSON | bytes) -> str:
-        """A plan as a Mermaid flowchart, valid or not; empty for what cannot be read as one."""
-        from metnos.drivers import offline
-
-        return offline.draw(self.parts, plan)
-
-    def examples(self, word: str = "", language: str | None = None) -> list[Example]:
-        """Sentences that work without a model."""
-        return self.parts.library.examples(word, language or self.settings.language or "en")
-
-    def language_of(self, request: str) -> str:
-        """The language that a sentence is understood in: the engine's, or the one whose lexicon explains more."""
-        return self.parts.rules.normalise(request, self.settings.language).language
-
     @property
     def cache(self) -> CacheDoor:
         """What was learned: explained, listed, verified, pruned, and told that it was good or bad."""
         from metnos.drivers.cachedoor import CacheDoor
 
         return CacheDoor(self.parts)
-
-    def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
-        """Recorded turns, newest first."""
-        return self.parts.journal.turns(limit)
-
-    def find_turn(self, text: str) -> str:
-        """The turn id that `text` means: an id, an unambiguous prefix, or `last`.
-
-        Raises:
-            RecordFault: There is none, or more than one.
-        """
-        from metnos.drivers import offline
-
-        return offline.find_turn(self.parts, text)
-
-    def read_turn(self, turn: str) -> TurnView:
-        """One recorded turn as people read it."""
-        from metnos.record.reading import view
-
-        return view(self.parts.journal.load(turn))
-
-    def verify(self, turn: str) -> Verified:
-        """Whether chain, signed head and anchor of a turn hold, and where not."""
-        return self.parts.journal.verify(turn)
-
-    def replay(self, turn: str) -> ReplayResult:
-        """Feed the recorded inputs to a fresh machine and compare; runs nothing."""
-        from metnos.drivers import offline
-
-        return offline.replay(self.parts, turn)
 
     def initialise(self) -> dict[str, str]:
         """Make the home folder, its keys and a settings file; nothing is overwritten. Returns name → path."""
@@ -364,12 +287,6 @@ class Engine(Driven):
         return self.parts.interrupts.caught()
 
     # --- closing ---------------------------------------------------------------------------------------------------
-
-    def doctor(self) -> list[Finding]:
-        """Look at this installation: what was found, and how to mend it."""
-        from metnos.drivers.doctor import examine
-
-        return examine(self.parts)
 
     def close(self) -> None:
         """Stop workers and close the journal; safe to repeat. Afterwards no turn can be run, resumed or read.

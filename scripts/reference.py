@@ -99,8 +99,12 @@ def names(module: str) -> Iterator[str]:
     door = import_module(module)
     for name in door.__all__:
         found: Any = getattr(door, name)
-        if inspect.isclass(found):
-            options = ("   :members:", "   :undoc-members:")
+        options = ("   :members:", "   :undoc-members:")
+        if inspect.ismodule(found):
+            yield from ("```{eval-rst}", f".. automodule:: {module}.{name}", *options, "```", "")
+        elif inspect.isclass(found):
+            if found.__name__ == "Engine":  # its floors are its own, those of others are of other libraries
+                options = (*options, "   :inherited-members:")
             yield from ("```{eval-rst}", f".. autoclass:: {module}.{name}", *options, "```", "")
         elif callable(found):
             yield from ("```{eval-rst}", f".. autofunction:: {module}.{name}", "```", "")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from metnos import Candidates, Engine, PlanRequest, executor
-from metnos.propose.reply import read_reply
-from metnos.sdk import Failure
+from metnos import Candidates, Engine, Failure, PlanRequest, executor, read_reply
 from metnos.turn import commands as c
 from metnos.turn import inputs as i
 
@@ -43,7 +41,7 @@ def obey(command: c.AnyCommand, tools: Candidates) -> list[i.AnyInput]:
             return []
         case _:
             error = Failure(cls="unavailable", code="not-here", message="this host does not do that")
-            return [i.CommandFailed(command=str(command.__struct_config__.tag), error=error)]
+            return [i.CommandFailed(command=command.kind, error=error)]
 
 
 with Engine.open(memory=True, shipped=False, executors=[find_order]) as engine:
@@ -51,5 +49,5 @@ with Engine.open(memory=True, shipped=False, executors=[find_order]) as engine:
     todo: list[Any] = [opened]
     while todo:
         for command in machine.receive(todo.pop(0)).commands:
-            todo += obey(command, Candidates(engine.catalog.contracts().values()))
+            todo += obey(command, engine.candidates)
     print(machine.state.outcome, machine.state.answer)

@@ -10,7 +10,12 @@ from typing import Any, Final, cast
 
 from msgspec import inspect as mi
 
-_DATE: Final = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_YEAR: Final = r"(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+_LEAP: Final = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+_DAY: Final = r"(?:0[1-9]|1[0-9]|2[0-8])"
+_LATE: Final = r"(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+_DATE: Final = rf"(?:{_YEAR}-(?:(?:0[1-9]|1[0-2])-{_DAY}|{_LATE})|{_LEAP}-02-29)"
+"""A day that there is: 30 February is told before step 1, too, and 29 February of a common year."""
 _TIME: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?"
 _ZONE: Final = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 TEXTS: Final[dict[type[mi.Type], dict[str, str]]] = {

@@ -125,7 +125,7 @@ def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed
         ref = command.approval
     elif isinstance(command, c.OpenDialog):
         ref = command.dialog
-    return i.CommandFailed(at=at, command=str(command.__struct_config__.tag), error=error, ref=ref)
+    return i.CommandFailed(at=at, command=command.kind, error=error, ref=ref)
 
 
 def fitted(dialog: c.OpenDialog, answers: Mapping[str, Any]) -> dict[str, Any]:

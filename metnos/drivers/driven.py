@@ -7,30 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from metnos.drivers.reader import Reader
 
-    from metnos.drivers.parts import Parts
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from metnos.drivers.learning import Caching
     from metnos.drivers.ports import Approve
     from metnos.drivers.results import Planned
     from metnos.drivers.streams import SyncStream, TurnStream
     from metnos.plan.jsondata import JSON
     from metnos.turn.inputs import TurnOpened
-    from metnos.turn.rules import Rules
     from metnos.turn.turn import Machine
 
 
-class Driven:
-    """The base of `Engine`."""
-
-    def __init__(self, parts: Parts) -> None:
-        """Prefer `Engine.open`, which reads the settings."""
-        self.parts = parts
-
-    @property
-    def rules(self) -> Rules:
-        """Normaliser, validator, guards and policy over this engine's catalog: pure, safe between threads."""
-        return self.parts.rules
+class Driven(Reader):
+    """Between `Reader` and `Engine`."""
 
     def open_machine(
         self,
@@ -78,6 +70,7 @@ class Driven:
         approve: Approve | None = None,
         assume_yes: bool = False,
         language: str | None = None,
+        cache: Caching = "use",
     ) -> TurnStream:
         """`run` as an async iterator of its events; the last holds the `TurnResult`. Arguments as for `run`.
 
@@ -96,7 +89,7 @@ class Driven:
         opened = turns.open_turn(
             self.parts, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
         )
-        return streams.TurnStream(self.parts, opened, approve)
+        return streams.of_opened(self.parts, opened, approve, cache)
 
     def stream_sync(
         self,
@@ -107,10 +100,64 @@ class Driven:
         approve: Approve | None = None,
         assume_yes: bool = False,
         language: str | None = None,
+        cache: Caching = "use",
     ) -> SyncStream:
         """`stream` as a plain iterator: the turn goes on only inside `next`."""
         from metnos.drivers import streams
 
         return streams.SyncStream(
-            self.stream(request, plan=plan, inputs=inputs, approve=approve, assume_yes=assume_yes, language=language)
+            self.stream(
+                request,
+                plan=plan,
+                inputs=inputs,
+                approve=approve,
+                assume_yes=assume_yes,
+                language=language,
+                cache=cache,
+            )
         )
+
+    def stream_resume(
+        self,
+        turn: str,
+        *,
+        approve: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        answers: Mapping[str, JSON] | None = None,
+    ) -> TurnStream:
+        """`resume` as a stream: its first event is `TurnResumedEvent`. Arguments as for `resume`.
+
+        The turn is claimed when the first event is asked for: what `resume` raises is raised there.
+        """
+        from metnos.drivers import streams, turns
+
+        yes, no = tuple(approve), tuple(deny)
+        return streams.TurnStream(
+            self.parts, lambda: turns.reopen(self.parts, turn, approve=yes, deny=no, answers=answers)
+        )
+
+    def stream_resume_sync(
+        self,
+        turn: str,
+        *,
+        approve: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        answers: Mapping[str, JSON] | None = None,
+    ) -> SyncStream:
+        """`stream_resume` as a plain iterator."""
+        from metnos.drivers import streams
+
+        return streams.SyncStream(self.stream_resume(turn, approve=approve, deny=deny, answers=answers))
+
+    def stream_undo(self, turn: str, *, approve: Approve | None = None) -> TurnStream:
+        """`undo` as a stream. Arguments and faults as for `undo`."""
+        from metnos.drivers import streams, undoing
+
+        opened = undoing.opened_for(self.parts, undoing.trusted_view(self.parts, turn))
+        return streams.of_opened(self.parts, opened, approve)
+
+    def stream_undo_sync(self, turn: str, *, approve: Approve | None = None) -> SyncStream:
+        """`stream_undo` as a plain iterator."""
+        from metnos.drivers import streams
+
+        return streams.SyncStream(self.stream_undo(turn, approve=approve))

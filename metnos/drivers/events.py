@@ -1,7 +1,7 @@
 """Events of one turn, in order, as a watcher sees them: made from what the log has taken in, never ahead of it.
 
-Law: frozen and typed; `seq` counts from 1 without a gap. The first is `TurnOpenedEvent`, the last is `TurnEndedEvent`
-or `TurnBrokenEvent`, whatever happens. Events are told, not recorded: a replay makes the same ones but for `at`.
+Law: frozen and typed; `seq` counts from 1 without a gap. The first is `TurnOpenedEvent` or `TurnResumedEvent`, the last
+is `TurnEndedEvent` or `TurnBrokenEvent`, whatever happens. Events are told, not recorded: a replay makes the same ones but for `at`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class TurnOpenedEvent(TurnEvent, frozen=True, kw_only=True, tag="turn_opened"):
 
     request: str | None = None
     """None: it runs a plan of the caller's own."""
+
+
+class TurnResumedEvent(TurnEvent, frozen=True, kw_only=True, tag="turn_resumed"):
+    """The turn goes on; what it did before is not told again, what it waits for is."""
 
 
 class PlanAcceptedEvent(TurnEvent, frozen=True, kw_only=True, tag="plan_accepted"):
@@ -126,6 +130,7 @@ class TurnBrokenEvent(TurnEvent, frozen=True, kw_only=True, tag="turn_broken"):
 
 AnyEvent: TypeAlias = (
     TurnOpenedEvent
+    | TurnResumedEvent
     | PlanAcceptedEvent
     | PlanRejectedEvent
     | StepStartedEvent
@@ -142,10 +147,10 @@ AnyEvent: TypeAlias = (
 class Teller:
     """Tells the events of one turn to `hear`, numbered."""
 
-    def __init__(self, hear: Callable[[AnyEvent], None]) -> None:
+    def __init__(self, hear: Callable[[AnyEvent], None], turn: str = "") -> None:
         self._hear = hear
         self._seq = 0
-        self.turn = ""
+        self.turn = turn
         self._at = 0
 
     def tell(self, item: i.AnyInput, reaction: Reaction, state: TurnState) -> None:
@@ -188,6 +193,10 @@ def _opened(item: i.TurnOpened, _state: TurnState) -> _Said:
     return TurnOpenedEvent, {"request": item.request}
 
 
+def _resumed(_item: i.TurnResumed, _state: TurnState) -> _Said:
+    return TurnResumedEvent, {}
+
+
 def _started(item: i.StepStarted, state: TurnState) -> _Said:
     return StepStartedEvent, _step(state, item.step)
 
@@ -221,6 +230,7 @@ def _skipped(fact: f.StepSkipped, state: TurnState) -> _Said:
 
 _FROM_INPUT: dict[type[i.Input], Callable[[Any, TurnState], Any]] = {
     i.TurnOpened: _opened,
+    i.TurnResumed: _resumed,
     i.StepStarted: _started,
     i.StepFinished: _finished,
     i.StepFailed: _failed,

@@ -148,6 +148,5 @@ class TurnUnderWay:
 
     def command_failed(self, command: c.AnyCommand, error: Failure) -> None:
         """Report that a command could not be carried out."""
-        tag = str(command.__struct_config__.tag)
         ref = getattr(command, "name", "") or getattr(command, "step", "")
-        self.feed(i.CommandFailed(at=self.clock(), command=tag, error=error, ref=ref))
+        self.feed(i.CommandFailed(at=self.clock(), command=command.kind, error=error, ref=ref))

@@ -2,7 +2,8 @@
 
 Law:
 
-1. The turn begins when the first event is asked for; a stream that is never read leaves no turn.
+1. The turn begins, or is claimed, when the first event is asked for; a stream that is never read leaves no turn. One
+   that cannot be begun raises there, and has no events.
 2. Back-pressure: while an event is unread, no command is obeyed, so no step starts and nobody is asked. What runs
    already runs on, and its results are taken in; so a turn never runs further ahead than the steps that are under way.
 3. Closing before the end (`aclose`, `close`, leaving `with`, the stream going away) cancels the turn. Giving up one
@@ -22,13 +23,17 @@ from metnos.drivers.results import Refused
 from metnos.drivers.views import result_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
+    from metnos.drivers.learning import Caching
     from metnos.drivers.live import LiveTurn
     from metnos.drivers.parts import Parts
     from metnos.drivers.ports import Approve
     from metnos.drivers.results import TurnResult
-    from metnos.turn.inputs import TurnOpened
+    from metnos.turn.inputs import AnyInput, TurnOpened
+
+    Begun = tuple[LiveTurn, tuple[AnyInput, ...]]
 
 
 class Buffer:
@@ -75,10 +80,15 @@ class TurnStream:
     It belongs to the event loop in which it is read first.
     """
 
-    def __init__(self, parts: Parts, opened: TurnOpened | Refused, approve: Approve | None) -> None:
+    def __init__(self, parts: Parts, beginning: Callable[[], Begun] | Refused) -> None:
+        """`Engine.stream` and its like make one.
+
+        Args:
+            parts: Of the engine.
+            beginning: Begins or claims the turn and gives its first inputs; or why there can be no turn.
+        """
         self._parts = parts
-        self._opened = opened
-        self._approve = approve
+        self._beginning = beginning
         self._buffer: Buffer | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -95,7 +105,10 @@ class TurnStream:
         """The next event.
 
         Raises:
-            RecordFault: The log could not be written, or the engine was closed: behind `TurnBrokenEvent`.
+            RecordFault: The turn cannot be begun; or, behind `TurnBrokenEvent`, its log could not be written or the
+                engine was closed.
+            ResumeRefused: As for `resume`.
+            NoSuchAnswer: As for `resume`.
         """
         if self._closed:
             raise StopAsyncIteration
@@ -110,17 +123,21 @@ class TurnStream:
         raise StopAsyncIteration
 
     def _begin(self) -> Buffer:
-        buffer = self._buffer = Buffer()
-        teller = Teller(buffer.put)
-        if isinstance(self._opened, Refused):
-            result = turns.refused_result(self._parts, self._opened)
-            buffer.result = result
-            teller.end(result)
+        if isinstance(self._beginning, Refused):
+            buffer = self._buffer = Buffer()
+            buffer.result = turns.refused_result(self._parts, self._beginning)
+            Teller(buffer.put).end(buffer.result)
             buffer.end()
             return buffer
-        live = turns.begin(self._parts, self._opened, self._approve)
+        try:
+            live, items = self._beginning()
+        except BaseException:
+            self._closed = True
+            raise
+        buffer = self._buffer = Buffer()
+        teller = Teller(buffer.put, live.grant.turn)
         live.watch(teller.tell, buffer.read)
-        self._task = asyncio.get_running_loop().create_task(_drive(self._parts, live, self._opened, buffer, teller))
+        self._task = asyncio.get_running_loop().create_task(_drive(self._parts, live, items, buffer, teller))
         return buffer
 
     async def aclose(self) -> None:
@@ -152,10 +169,10 @@ class TurnStream:
                 loop.call_soon_threadsafe(task.cancel)
 
 
-async def _drive(parts: Parts, live: LiveTurn, opened: TurnOpened, buffer: Buffer, teller: Teller) -> None:
+async def _drive(parts: Parts, live: LiveTurn, items: tuple[AnyInput, ...], buffer: Buffer, teller: Teller) -> None:
     """The turn's own task: it ends the stream, whatever happens."""
     try:
-        buffer.result = await turns.go_on(parts, live, (opened,))
+        buffer.result = await turns.go_on(parts, live, items)
         teller.end(buffer.result)
     except asyncio.CancelledError:
         if live.head is None:
@@ -171,6 +188,15 @@ async def _drive(parts: Parts, live: LiveTurn, opened: TurnOpened, buffer: Buffe
             raise
     finally:
         buffer.end()
+
+
+def of_opened(
+    parts: Parts, opened: TurnOpened | Refused, approve: Approve | None, caching: Caching = "use"
+) -> TurnStream:
+    """The stream of a turn that is opened with `opened`."""
+    if isinstance(opened, Refused):
+        return TurnStream(parts, opened)
+    return TurnStream(parts, lambda: (turns.begin(parts, opened, approve, caching), (opened,)))
 
 
 class SyncStream:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Candidates(tuple[Contract, ...]):
     """Contracts in order of their names.
 
-    def propose(request, candidates):
-        return client.complete(system=candidates.as_prompt(request.language), user=request.as_prompt())
+    A proposer of one's own is given them:
+
+        def propose(request, candidates):
+            return client.complete(system=candidates.as_prompt(request.language), user=request.as_prompt())
     """
 
     __slots__ = ()

@@ -15,7 +15,10 @@ from metnos.sdk import EffectClass
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", omit_defaults=True, gc=False):
-    pass
+    @property
+    def kind(self) -> str:
+        """Its name in the tables and in a `CommandFailed`, such as `start_step`."""
+        return str(self.__struct_config__.tag)
 
 
 class LookUpPlan(Command, frozen=True, tag="look_up_plan"):
@@ -136,3 +139,21 @@ AnyCommand: TypeAlias = (
     | Learn
     | Close
 )
+
+__all__ = [
+    "AnyCommand",
+    "AskApproval",
+    "Close",
+    "Command",
+    "Compose",
+    "Judge",
+    "Learn",
+    "LookUpPlan",
+    "OpenDialog",
+    "ProbeEffect",
+    "Propose",
+    "ResolveFiller",
+    "SetTimer",
+    "StartStep",
+    "StopStep",
+]

@@ -99,3 +99,16 @@ class TurnClosed(Fact, frozen=True, tag="turn_closed"):
 AnyFact: TypeAlias = (
     PlanRewritten | PlanRejected | PlanAccepted | PolicyDecided | StepSkipped | StepUnknown | TurnSuspended | TurnClosed
 )
+
+__all__ = [
+    "AnyFact",
+    "Fact",
+    "PlanAccepted",
+    "PlanRejected",
+    "PlanRewritten",
+    "PolicyDecided",
+    "StepSkipped",
+    "StepUnknown",
+    "TurnClosed",
+    "TurnSuspended",
+]

@@ -232,3 +232,33 @@ AnyInput: TypeAlias = (
     | TurnResumed
     | CommandFailed
 )
+
+__all__ = [
+    "AnswerComposed",
+    "AnyInput",
+    "ApprovalExpired",
+    "ApprovalGiven",
+    "ApprovalRefused",
+    "Budget",
+    "Cancelled",
+    "CommandFailed",
+    "DialogAnswered",
+    "DialogExpired",
+    "EffectProbed",
+    "FillerResolved",
+    "Input",
+    "Judged",
+    "Learned",
+    "PlanFound",
+    "PlanMissed",
+    "PlanProposed",
+    "StepFailed",
+    "StepFinished",
+    "StepStarted",
+    "StepStopped",
+    "TargetsSeen",
+    "TimerFired",
+    "TurnOpened",
+    "TurnResumed",
+    "VirtualInput",
+]

@@ -112,6 +112,20 @@ def test_other_texts_are_checked_too(hint: Any, good: Any, bad: Any) -> None:
     assert faults(bad)
 
 
+@pytest.mark.parametrize("year", [1, 4, 100, 400, 1900, 1999, 2000, 2024, 2026, 2100, 9999])
+def test_every_day_that_there_is_and_no_other(year: int) -> None:
+    accepts = validator_for(schema_of(date)).is_valid
+    for month in range(14):
+        for day in range(33):
+            text = f"{year:04}-{month:02}-{day:02}"
+            try:
+                there_is = bool(date.fromisoformat(text))
+            except ValueError:
+                there_is = False
+            assert accepts(text) is there_is, text
+    assert not accepts("0000-01-01")
+
+
 def test_a_wrong_time_is_told_before_step_one() -> None:
     ran: list[str] = []
 
@@ -126,9 +140,10 @@ def test_a_wrong_time_is_told_before_step_one() -> None:
 
     assert weekday.contract.args["properties"]["when"]["format"] == "date-time"
     with Engine.open(memory=True, shipped=False, executors=[note, weekday]) as engine:
-        wrong = engine.run_sync(plan=plan(step("note", text="a"), step("weekday", when="tomorrow")))
-        assert (wrong.outcome, ran) == ("plan_rejected", [])
-        assert wrong.diagnostics[0].where == "/steps/1/args/when"
+        for when in ("tomorrow", "2026-02-30T12:00:00Z"):
+            wrong = engine.run_sync(plan=plan(step("note", text="a"), step("weekday", when=when)))
+            assert (wrong.outcome, ran) == ("plan_rejected", [])
+            assert wrong.diagnostics[0].where == "/steps/1/args/when"
         good = plan(step("weekday", when="2026-11-30T12:00:00Z"), data="${step1.day ?? 0}")
         assert engine.run_sync(plan=good).data == 1
         later = plan(step("note", text="x"), step("weekday", when="${step1.text}"))

@@ -30,6 +30,7 @@ PROMISED = [
     "Produces",
     "Proposal",
     "Refused",
+    "Reply",
     "Resource",
     "Result",
     "StepFailedEvent",
@@ -43,9 +44,11 @@ PROMISED = [
     "TurnEvent",
     "TurnOpenedEvent",
     "TurnResult",
+    "TurnResumedEvent",
     "TurnStream",
     "__version__",
     "executor",
+    "read_reply",
 ]
 
 
