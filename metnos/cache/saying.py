@@ -9,17 +9,22 @@ Law: nothing is said that was not asked for, and whatever narrows an answer is s
 | `.said` | the rule's phrase around the value's name (" pdf", ", hidden ones included"), else the default's words |
 | `.exact` | a size: the user's words, and the bytes where they say something else |
 | `.format` | of a file's name: how a table is written there |
-| `.start`, `.end` | of a period: references to the runtime |
+| `.start`, `.end` | of a period: references to the runtime; of a duration: `.start` is the first instant of the day so many days ago |
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from metnos.request.model import Slot
+from metnos.values.runtime import PERIODS
+
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAYS = re.compile(r"P([1-9][0-9]{0,3})D")
 
 
 class SlotRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,6 +53,12 @@ class SlotRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether this path is one of those that `names` means."""
         return self.names == "any" or not (path.endswith("/") if self.names == "file" else "/" in path)
 
+    def counts(self, slot: Slot) -> bool:
+        """Whether a date is one of the calendar, and a duration whole days that the runtime can count back."""
+        if slot.kind == "date":
+            return _ISO_DATE.fullmatch(slot.value) is not None
+        return slot.kind != "duration" or _days(slot) > 0
+
     def format_of(self, path: str) -> str:
         """How a table is written to a file of this name, "" if that is not known."""
         name = path.rpartition("/")[2]
@@ -71,8 +82,8 @@ class Saying:
         return name in self._given or name in self._flags
 
     def is_period(self, name: str) -> bool:
-        """Whether the value is a period, which the runtime resolves."""
-        return name in self._given and self._given[name].kind == "period"
+        """Whether the value is a period or counts back from today, which the runtime resolves."""
+        return name in self._given and self._given[name].kind in ("period", "duration")
 
     def value(self, name: str) -> Any:
         """The value, with the default where nothing was said."""
@@ -93,6 +104,8 @@ class Saying:
             return self.value(name)
         if part == "exact":
             return _exact(slot, rule.phrase.get(self._language, "{}"))
+        if slot.kind == "duration":
+            return f"${{RUNTIME:day-{_days(slot)}.start}}" if part == "start" else slot.value
         if slot.kind == "period":
             start, _, end = slot.value.partition("..")
             key = (end or start) if part == "end" else start
@@ -104,6 +117,12 @@ class Saying:
             return rule.text.get(self._language, "")
         known_as = "" if slot is None else _name(slot)
         return rule.phrase.get(self._language, "{}").replace("{}", known_as)
+
+
+def _days(slot: Slot) -> int:
+    """A duration in days, 0 if it is not whole days or too many."""
+    found = _DAYS.fullmatch(slot.value)
+    return int(found[1]) if found and int(found[1]) <= PERIODS["day"] else 0
 
 
 def _name(slot: Slot) -> str:

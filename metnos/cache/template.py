@@ -281,6 +281,8 @@ def _refuse(name: str, rule: SlotRule, slot: Slot) -> Refusal | None:
         return Refusal(name, f"{slot.text} > {rule.max}")
     if isinstance(slot.value, str) and not rule.takes(slot.value):
         return Refusal(name, f"{slot.text}: /")
+    if not rule.counts(slot):
+        return Refusal(name, f"{slot.text}: {slot.value}")
     if rule.formats and not rule.format_of(slot.value):
         return Refusal(name, f"{slot.text} ≠ {', '.join(filter(None, rule.formats))}")
     return None

@@ -83,12 +83,19 @@ def _is_verb(elements: Sequence[Element], at: int) -> bool:
     if before is None:
         return not word.roles & {"content", "object"}
     if before.roles & _BEFORE_A_VERB:
-        return True
+        # "let me copy" asks for it, "show me duplicate files" does not.
+        return not (word.roles & {"content", "object"} and "pronoun" in before.roles and _told_to(elements, at - 2))
     if word.roles & {"content", "object"}:
         # A homograph ("list", "order", "copy") is a noun wherever a verb is not plainly due.
         return False
     # "the write", "of copy": nouns; but "to delete".
     return before.canonical == "to" or not before.roles & {"article", "preposition", "place"}
+
+
+def _told_to(elements: Sequence[Element], at: int) -> bool:
+    """A verb stands at `at` and the pronoun behind it is its object ("show me")."""
+    word = elements[at].word if at >= 0 else None
+    return word is not None and "verb" in word.roles and "modal" not in word.roles
 
 
 def _is_negated(elements: Sequence[Element], at: int) -> bool:
