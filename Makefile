@@ -27,7 +27,7 @@ help: ## this list
 
 .PHONY: ask
 ask: .venv/.runtime $(CATALOG) ## ask a question about the files here: make ask Q="..."
-	@METNOS_HOME="$(CURDIR)/.metnos" $(BIN)/metnos ask "$$METNOS_QUESTION"
+	@$(BIN)/metnos --home .metnos ask "$$METNOS_QUESTION"
 ask: export METNOS_QUESTION = $(Q)
 
 .PHONY: install

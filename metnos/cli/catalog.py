@@ -9,7 +9,7 @@ import click
 
 from metnos.cli import exits
 from metnos.cli.options import Desk, command
-from metnos.cli.output import Fault
+from metnos.cli.output import Fault, hint_of_code
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
     from metnos.contracts.catalog import Refused
     from metnos.contracts.model import Contract
+    from metnos.engine import Engine
+    from metnos.plan.diagnostics import Diagnostic
 
 SCHEMAS: tuple[str, ...] = ("plan", "manifest")
 TOOLS = "tools"
+TRUST = "trust.json"
+"""What is refused where the whole catalog folder is."""
 COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("metnos.cli.catalog", "List the tools that were admitted, and what was refused and why."),
     "show": ("metnos.cli.catalog", "Show one contract."),
@@ -99,7 +103,9 @@ def _tools(desk: Desk, name: str | None) -> int:
     if name is not None:
         contract = catalog.get(name)
         if contract is None:
-            raise Fault("unknown-tool", f"no tool is called {name!r}", hint="metnos catalog", status=exits.USAGE)
+            tell_refused(desk, [one for one in refused if one.name in {name, TRUST}])
+            hint = "`metnos catalog` lists them"
+            raise Fault("unknown-tool", f"no tool is called {name!r}", hint=hint, status=exits.USAGE)
         if output.json:
             output.data(contract)
         else:
@@ -121,8 +127,20 @@ def tell_refused(desk: Desk, refused: Iterable[Refused]) -> None:
     """What is in the catalog folder and stays out, on stderr: name, code, what was found."""
     for one in refused:
         fault = one.diagnostic
-        found = ": ".join(filter(None, (fault.where, fault.found, fault.expected)))
+        found = ": ".join(filter(None, (fault.where, fault.found)))
+        if fault.expected:
+            found = message("catalog.misfit", desk.language, found=found, expected=fault.expected)
         desk.output.note(message("catalog.refused", desk.language, name=one.name, code=fault.code, found=found))
+        hint = desk.output.typed(fault.hint or hint_of_code(fault.code))
+        if hint:
+            desk.output.note(f"    hint: {hint}")
+
+
+def tell_withheld(desk: Desk, engine: Engine, faults: Iterable[Diagnostic]) -> None:
+    """Where a plan names a tool that the catalog folder holds and that was not let in: that, and why."""
+    unknown = {fault.found for fault in faults if fault.code == "unknown-tool"}
+    if unknown:
+        tell_refused(desk, [one for one in engine.refused if one.name in unknown | {TRUST}])
 
 
 def _show(desk: Desk, contract: Contract) -> None:
@@ -131,7 +149,8 @@ def _show(desk: Desk, contract: Contract) -> None:
     output.line(contract.descriptions.get(desk.language or "en") or contract.descriptions.get("en", ""))
     required = set(contract.args.get("required", ()))
     for name, schema in contract.args.get("properties", {}).items():
-        kind = schema.get("type") or "/".join(map(str, schema.get("enum", ("any",))))
+        kind = schema.get("type") or schema.get("enum", ("any",))
+        kind = kind if isinstance(kind, str) else " | ".join(map(str, kind))
         mark = "required" if name in required else "optional"
         output.line(f"  {name}: {kind} ({mark})  {schema.get('description', '')}".rstrip())
     if contract.produces is not None:

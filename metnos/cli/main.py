@@ -71,7 +71,9 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, home: str | None, roots: tuple[str, ...], language: str | None, as_json: bool) -> None:
     """One sentence becomes a checked plan; the plan runs on code, recorded and replayable."""
-    ctx.obj = {"home": home, "roots": roots, "language": language, "output": Output(json=as_json, language=language)}
+    output = ctx.obj or Output(json=as_json, language=language)
+    output.home = home
+    ctx.obj = {"home": home, "roots": roots, "language": language, "json": as_json, "output": output}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -80,7 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
     output = Output(json="--json" in (sys.argv[1:] if arguments is None else arguments), language=None)
     status: Any = None
     try:
-        status = cli.main(args=arguments, prog_name="metnos", standalone_mode=False)
+        status = cli.main(args=arguments, prog_name="metnos", standalone_mode=False, obj=output)
     except click.exceptions.Exit as leaving:
         raise SystemExit(leaving.exit_code) from None
     except click.Abort:
@@ -131,20 +133,12 @@ def _known(fault: Exception) -> Fault | None:
         seq = getattr(fault, "seq", 0)
         where, hint = str(getattr(fault, "where", "")), str(getattr(fault, "hint", ""))
         where = where or (f"record {seq}" if seq else "")
-        hint = hint or hint_of_code(code)
         return Fault(code, message, where=where, hint=hint, status=exit_of_code(code))
     if isinstance(fault, OSError):
         return Fault(
             "environment", fault.strerror or str(fault), where=str(fault.filename or ""), status=exits.ENVIRONMENT
         )
     return None
-
-
-def hint_of_code(code: str) -> str:
-    """What the table of codes says to do about it, where the fault itself knows nothing better."""
-    from metnos.plan.codes import CODES
-
-    return CODES[code].hint if code in CODES else ""
 
 
 def exit_of_code(code: str) -> int:

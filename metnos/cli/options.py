@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shlex
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,8 +30,7 @@ class Desk:
         self.roots = roots
         self.language = language
         self.output = Output(json=json, language=language)
-        if home is not None:
-            self.output.metnos = f"metnos --home {shlex.quote(home)}"
+        self.output.home = home
 
     def engine(self, **more: Any) -> Engine:
         """An engine on this home, these roots and the current folder; close it. From here on its language counts."""
@@ -71,8 +69,9 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
                 home=home or above["home"],
                 roots=(*above["roots"], *roots),
                 language=language or above["language"],
-                json=as_json or above["output"].json,
+                json=as_json or above["json"],
             )
+            above["output"].home = desk.home
             try:
                 return function(desk, **rest)
             except BrokenPipeError:  # whoever read stdout has gone: what was done is done, and nobody wants to hear

@@ -15,6 +15,7 @@ import click
 import msgspec
 
 from metnos.cli import exits
+from metnos.cli.calling import as_typed, beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,13 @@ class Fault(Exception):
         self.where = where
         self.hint = hint
         self.status = status
+
+
+def hint_of_code(code: str) -> str:
+    """What the table of codes says to do about it, where the fault itself knows nothing better."""
+    from metnos.plan.codes import CODES
+
+    return CODES[code].hint if code in CODES else ""
 
 
 def printable(text: str) -> str:
@@ -93,8 +101,12 @@ class Output:
     def __init__(self, *, json: bool, language: str | None) -> None:
         self.json = json
         self.language = language
-        self.metnos = "metnos"
-        """How the next command must begin to be about the same home: what a hint tells to type."""
+        self.home: str | None = None
+        """The folder that `--home` named: a command in a hint names it, too."""
+
+    def typed(self, hint: str) -> str:
+        """A hint whose commands can be typed as they stand: by this program, about this home."""
+        return as_typed(hint, beginning(self.home))
 
     @property
     def interactive(self) -> bool:
@@ -144,19 +156,20 @@ class Output:
         """Each fault on stderr: place, code, found, expected, hint."""
         for fault in faults:
             tell(f"{fault.where or '/'}: {fault.code}")
-            for name in ("found", "expected", "hint"):
-                said = getattr(fault, name)
+            hint = self.typed(fault.hint or hint_of_code(fault.code))
+            for name, said in (("found", fault.found), ("expected", fault.expected), ("hint", hint)):
                 if said:
                     tell(f"    {name}: {said}")
 
     def fail(self, fault: Fault) -> NoReturn:
         """Print the fault in the form asked for and leave with its code."""
-        body = {"code": fault.code, "message": fault.message, "where": fault.where, "hint": fault.hint}
+        hint = self.typed(fault.hint or hint_of_code(fault.code))
+        body = {"code": fault.code, "message": fault.message, "where": fault.where, "hint": hint}
         if self.json:
             self.data({"error": body})
         else:
             place = f" ({fault.where})" if fault.where else ""
             tell(f"metnos: {fault.code}: {fault.message}{place}")
-            if fault.hint:
-                tell(f"    hint: {fault.hint}")
+            if hint:
+                tell(f"    hint: {hint}")
         raise SystemExit(fault.status)

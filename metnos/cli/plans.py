@@ -9,6 +9,7 @@ import click
 
 from metnos import plainfile
 from metnos.cli import exits
+from metnos.cli.catalog import tell_withheld
 from metnos.cli.options import Desk, command, format_option, read_values, show_drawing
 from metnos.cli.output import Fault
 from metnos.cli.turnview import finish, progress_lines
@@ -46,6 +47,7 @@ def check_command(desk: Desk, file: str, pairs: tuple[str, ...], form: str) -> i
         checked = engine.check(data, inputs=inputs)
         wanted = engine.inputs_wanted(data)
         drawing = engine.draw(data) if form == "mermaid" else ""
+        tell_withheld(desk, engine, checked.diagnostics)
     output = desk.output
     if drawing:
         show_drawing(output, drawing)
@@ -89,4 +91,5 @@ def run_command(desk: Desk, file: str, pairs: tuple[str, ...], yes: bool) -> int
         engine.interruptible(),
     ):
         result = engine.run_sync(plan=data, inputs=inputs, assume_yes=yes)
+        tell_withheld(desk, engine, result.diagnostics)
         return finish(output, result)

@@ -5,7 +5,7 @@ Law: nothing here decides about trust: `contracts` does.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ import click
 from metnos.cli import exits
 from metnos.cli.catalog import tell_refused
 from metnos.cli.options import Desk, command
-from metnos.cli.output import Fault
+from metnos.cli.output import Fault, hint_of_code
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def sign_command(
     except BuildFault as fault:
         desk.output.diagnostics(fault.diagnostics)
         first = fault.diagnostics[0]
-        raise Fault(first.code, first.found, where=first.where, hint=first.expected, status=exits.NOT_OK) from None
+        told = message("catalog.unsigned", desk.language, count=len(fault.diagnostics), source=source)
+        hint = first.hint or hint_of_code(first.code)
+        raise Fault(first.code, told, where=first.where, hint=hint, status=exits.NOT_OK) from None
     if desk.output.json:
         desk.output.data({"out": out, "executors": report.executors, "plans": report.plans, "changed": report.changed})
     else:
@@ -97,12 +99,18 @@ def _settings(desk: Desk) -> Settings:
 
 
 def _time(text: str) -> datetime:
+    now = datetime.now(UTC)
+    hint = f"--expires {now.year + 1}-01-31T00:00:00Z"
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise Fault("usage", f"{text!r} is no time with a zone", hint="2027-01-31T00:00:00Z", status=exits.USAGE)
+        raise Fault("usage", f"{text!r} is no time with a zone", hint=hint, status=exits.USAGE)
+    if found <= now:
+        raise Fault(
+            "usage", f"{text!r} is past: nothing that is signed would be admitted", hint=hint, status=exits.USAGE
+        )
     return found
 
 

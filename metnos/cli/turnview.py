@@ -53,7 +53,7 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
         show_plan(output.note, result.plan)
         output.note("")
     if result.answer:
-        output.text(result.answer)
+        output.text(output.typed(result.answer) if result.outcome == "not_understood" else result.answer)
     elif result.data is not None:
         from metnos.drivers.showing import show_data
 
@@ -71,14 +71,15 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
 
 def _tell_need(output: Output, need: Need, turn: str) -> None:
     """What a turn waits for, and the command that answers it."""
-    language, metnos = output.language, output.metnos
+    language = output.language
     if need.kind == "approval":
         tell(f"{message(f'action.{need.action}', language)} {', '.join(map(on_one_line, need.targets))}".strip())
-        tell(message("hint.suspended", language, metnos=metnos, turn=turn, id=need.id.removeprefix(f"{turn}.")))
+        hint = message("hint.suspended", language, turn=turn, id=need.id.removeprefix(f"{turn}."))
+        tell(output.typed(hint))
         return
     asked = {name: str(field.get("label", "")) for name, field in need.form.items()} or {"answer": ""}
     tell(need.question or "\n".join(f"{name}: {label}" if label else name for name, label in asked.items()))
     if need.choices:
         tell(f"    {' | '.join(need.choices)}")
     options = " ".join(f"--answer {name}=…" for name in asked)
-    tell(message("hint.suspended_dialog", language, metnos=metnos, turn=turn, options=options))
+    tell(output.typed(message("hint.suspended_dialog", language, turn=turn, options=options)))

@@ -148,7 +148,7 @@ def _trust(directory: Path) -> TrustRoot | Refused:
     try:
         return read_trust(read_bounded(directory / name, _TRUST_BYTES))
     except FileNotFoundError:
-        fault = Diagnostic(code="catalog-missing", where="", found=name, expected="a signed catalog; `make` signs one")
+        fault = Diagnostic(code="catalog-missing", where="", found=name, expected="a signed catalog")
     except (TrustFault, OSError) as error:
         fault = Diagnostic(code="trust-malformed", where="", found=str(error)[:200], expected="a trust root")
     return Refused(name=name, diagnostic=fault)

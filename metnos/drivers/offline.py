@@ -69,7 +69,7 @@ def find_turn(parts: Parts, text: str) -> str:
     """
     from metnos.record.faults import RecordFault
 
-    hint = "metnos log lists them"
+    hint = "`metnos log` lists them"
     if text == "last":
         latest = parts.journal.turns(1)
         if not latest:

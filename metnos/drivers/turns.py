@@ -361,7 +361,7 @@ def _answers(
 def _dialog_answers(live: LiveTurn, at: int, answers: Mapping[str, JSON]) -> list[AnyInput]:
     dialog = live.machine.state.dialog
     if dialog is None:
-        raise NoSuchAnswer("", "no question is open in this turn", "metnos log TURN shows what it waits for")
+        raise NoSuchAnswer("", "no question is open in this turn", "`metnos log TURN` shows what it waits for")
     try:
         return [DialogAnswered(at=at, dialog=dialog.dialog, answers=fitted(dialog, answers))]
     except (Misfit, NotJSON, JSONFault) as fault:

@@ -79,7 +79,7 @@ def actions_of(view: TurnView) -> list[dict[str, Any]]:
         NothingToUndo: It is not closed, it had no effect, or none that can be undone.
     """
     if view.status != "closed":
-        hint = f"metnos resume {view.turn} goes on with it"
+        hint = f"`metnos resume {view.turn}` goes on with it"
         raise NothingToUndo("turn-open", view.turn, "the turn is not closed", hint)
     actions = [
         {name: action.get(name) for name in _ARGUMENTS}

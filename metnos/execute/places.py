@@ -159,7 +159,7 @@ class Places:
     def _refuse_trash(self, path: str, inner: str) -> None:
         if TRASH in inner.split("/"):
             raise FilesError(
-                "denied", "in-trash", path, "it is in the trash", "metnos undo TURN takes things out of it"
+                "denied", "in-trash", path, "it is in the trash", "`metnos undo TURN` takes things out of it"
             )
 
 

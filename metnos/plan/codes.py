@@ -174,7 +174,7 @@ CODES: dict[str, Code] = {
     "code-syntax": Code("trust", "The code is not Python", "Mend it at the line named."),
     "import-forbidden": Code("trust", "The executor imports what it may not", "Declare the distribution in the manifest, or do without."),
     # --- contracts/trust.py, admission.py: who vouches for it ---
-    "catalog-missing": Code("trust", "There is no signed catalog", "`make` signs one into build/catalog."),
+    "catalog-missing": Code("trust", "There is no signed catalog", "In a checkout `make install` signs one; METNOS_CATALOG names one of your own."),
     "trust-malformed": Code("trust", "The trust file cannot be read", "Install Metnos again, or run `make`."),
     "trust-expired": Code("trust", "The trust file has expired", "Update Metnos."),
     "envelope-malformed": Code("trust", "It is not a signed envelope", "Sign it again."),

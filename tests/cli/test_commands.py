@@ -76,7 +76,7 @@ def test_ask_without_a_terminal_suspends_and_says_how_to_go_on(metnos: Metnos, f
     assert (done.status, done.out) == (5, "")
     assert f"Create {folder / 'hello.txt'}" in done.err
     assert not (folder / "hello.txt").exists()
-    command = re.search(r"`metnos (resume .*?)`", done.err)
+    command = re.search(r" metnos (resume .*?)`", done.err)
     assert command is not None
     resumed = metnos(*command[1].split())
     assert resumed.status == 0

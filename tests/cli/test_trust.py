@@ -15,6 +15,7 @@ import pytest
 
 from metnos.contracts.build import Signer, own_folder, sign_tree
 from metnos.contracts.envelope import PLAN_TYPE, key_id, public_bytes, read_envelope, sign
+from metnos.contracts.keys import open_key, sign_own
 from metnos.contracts.trust import Key, Role, TrustRoot, Withdrawn, read_trust, write_trust
 from metnos.plan.codes import CODES
 from metnos.plan.jsondata import canonical, loads_strict
@@ -308,7 +309,7 @@ def test_a_folder_of_ones_own_is_signed_and_used(metnos: Metnos, sources: Path, 
     assert again == {"out": str(out), "executors": 1, "plans": 1, "changed": True}
     renewed = read_trust((out / "trust.json").read_bytes())
     assert (renewed.id, list(renewed.keys)) == (root.id, ["eve"])
-    assert metnos(*signing, "2020-01-01T00:00:00Z").status == 0
+    sign_own(sources, out, {"eve": open_key(metnos.home, "eve")}, 1, datetime(2020, 1, 1, tzinfo=UTC))
     assert metnos("catalog", "verify", **use).status == 4
 
 
@@ -347,3 +348,23 @@ def test_a_folder_that_is_no_catalog_is_not_replaced(metnos: Metnos, sources: Pa
     done = metnos("--json", "catalog", "sign", str(sources), "--out", str(folder), "--key", "ada")
     assert (done.status, done.error["code"]) == (2, "usage")
     assert (folder / "a.txt").read_text() == "alpha\n"
+
+
+def test_a_root_that_has_ended_is_not_signed(metnos: Metnos, sources: Path, tmp_path: Path) -> None:
+    metnos("catalog", "keys", "--new", "ada")
+    sign = ("catalog", "sign", str(sources), "--out", str(tmp_path / "out"), "--key", "ada", "--expires")
+    done = metnos("--json", *sign, "2020-01-01T00:00:00Z")
+    assert (done.status, done.error["code"]) == (2, "usage")
+    again = metnos(*sign, done.error["hint"].removeprefix("--expires "))
+    assert again.status == 0, again.err
+
+
+def test_a_plan_that_names_a_refused_tool_is_told_why(metnos: Metnos, own: Path) -> None:
+    append(own / "executors" / TOOL / "executor.py", "#\n")
+    (metnos.folder / "one.plan").write_text(f'1 {TOOL} path="a.txt"\nend text="x"\n')
+    for command in (("check", "one.plan"), ("run", "one.plan"), ("catalog", "show", TOOL)):
+        done = metnos(*command, METNOS_CATALOG=str(own))
+        assert done.status != 0
+        assert f"refused: {TOOL}: file-" in done.err, done.err
+        assert "expected: " in done.err
+    assert "refused: " not in metnos("run", "one.plan").err
