@@ -48,6 +48,10 @@ def shape_of(slot: Slot, apart: tuple[str, ...], *, effects: bool) -> str:
     if slot.kind == "date":
         # A date of the calendar, one of every year, one that counts from today: another argument for each.
         mark = "iso" if value[:1].isdigit() else "yearly" if value[:1] == "-" else "relative"
+    elif slot.kind == "address":
+        mark = "plain"  # Whose it is decides nothing; ".com" is no ending of a file.
+    elif slot.kind == "url":
+        mark = _text_marks(value.partition("://")[2].partition("/")[2], effects=False)
     elif isinstance(value, str):
         mark = _glob_marks(value) if slot.kind == "glob" else _text_marks(value, effects=effects)
     else:
