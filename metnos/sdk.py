@@ -55,6 +55,14 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"},
     undo: dict[str, Any] | None = None
 
 
+class Option(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One way on that a failure leaves to a person: a `[[choice]]` of the manifest, and the values of its `fill`."""
+
+    key: str
+    args: dict[str, Any] = {}
+    """Argument → the value that the step would be run again with; what the manifest sets need not be said."""
+
+
 class Failure(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}, omit_defaults=True):
     """Why a step failed: class, stable code, place (JSON pointer or path), what to do about it."""
 
@@ -64,6 +72,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, rename={"cls": "class"}
     where: str = ""
     hint: str = ""
     retryable: bool = False
+    options: tuple[Option, ...] = ()
+    """What a person could choose instead; only what the contract declares is ever offered. Nothing may have been done."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -102,9 +112,18 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         hint: str = "",
         retryable: bool = False,
         effects: tuple[Effect, ...] = (),
+        options: tuple[Option, ...] = (),
     ) -> Result:
-        """A failure; `effects` lists what had been done all the same."""
-        error = Failure(cls=error_class, code=code, message=message, where=where, hint=hint, retryable=retryable)
+        """A failure; `effects` lists what had been done all the same, `options` what a person could choose instead."""
+        error = Failure(
+            cls=error_class,
+            code=code,
+            message=message,
+            where=where,
+            hint=hint,
+            retryable=retryable,
+            options=options,
+        )
         return cls(ok=False, error=error, effects=effects)
 
 
@@ -242,6 +261,28 @@ class FilesError(Exception):
         self.path = path
         self.message = message
         self.hint = hint
+
+
+def beside(files: Files, path: str, *, tries: int = 99) -> str | None:
+    """A free name in the same folder, `notes-2.txt` for `notes.txt`; None if none of the first is free, or it cannot be shown.
+
+    Free is what it was when it was looked at: whoever uses the name must still refuse to replace.
+    """
+    if not path.isprintable():
+        return None
+    folder, slash, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        stem, dot, ending = name, "", ""
+    for number in range(2, tries + 1):
+        other = f"{folder}{slash}{stem}-{number}{dot}{ending}"
+        try:
+            files.stat(other)
+        except FilesError as fault:
+            if fault.cls == "missing":
+                return other
+            return None
+    return None
 
 
 class Context(Protocol):

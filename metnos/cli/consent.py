@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metnos.cli.output import on_one_line, printable, tell
-from metnos.text import message
+from metnos.text import DEFAULT_LANGUAGE, message
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -52,6 +52,8 @@ class TerminalConsent:
         """Ask the question, or each field of the form; Ctrl-C cancels the turn."""
         try:
             with _prompting():
+                if opened.offers:
+                    return _choose(opened, self._output)
                 if opened.form:
                     return {name: _field(name, field) for name, field in opened.form.items()}
                 choices = click.Choice(list(opened.choices)) if opened.choices else None
@@ -85,6 +87,27 @@ def _yes_or_no(language: str | None) -> bool:
         typed = click.prompt(question, default="", show_default=False, err=True).strip().casefold()
         if typed in yes or typed in no or not typed:
             return typed in yes
+
+
+def _choose(opened: OpenDialog, output: Output) -> dict[str, Any]:
+    """Numbered choices; the number or the name is typed, and nothing typed is the last: stop."""
+    from metnos.drivers.views import need_of
+
+    need = need_of(opened, output.language or DEFAULT_LANGUAGE)
+    tell(printable(need.question))
+    answers: dict[str, str] = {}
+    for number, option in enumerate(need.options, 1):
+        tell(f"  {number}  {printable(option.label)}")
+        answers |= {str(number): option.name, option.name: option.name}
+    last = str(len(need.options))
+
+    def known(text: str) -> str:
+        if text.strip() not in answers:
+            raise click.UsageError(message("choice.again", output.language, last=last))
+        return answers[text.strip()]
+
+    asked = message("choice.which", output.language)
+    return {name: click.prompt(asked, default=last, value_proc=known, err=True) for name in need.form}
 
 
 def _field(name: str, field: dict[str, Any]) -> Any:

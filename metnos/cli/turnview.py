@@ -81,5 +81,7 @@ def _tell_need(output: Output, need: Need, turn: str) -> None:
     tell(need.question or "\n".join(f"{name}: {label}" if label else name for name, label in asked.items()))
     if need.choices:
         tell(f"    {' | '.join(need.choices)}")
+    for option in need.options:
+        tell(f"    {option.name:10} {on_one_line(option.label)}")
     options = " ".join(f"--answer {name}=…" for name in asked)
     tell(output.typed(message("hint.suspended_dialog", language, turn=turn, options=options)))

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from metnos.contracts.manifest_rules import RULES
 from metnos.contracts.model import (
+    Choice,
     CodeFile,
     Consumes,
     Contract,
@@ -135,6 +136,7 @@ def build_contract(table: dict[str, Any], *, origin: Origin) -> Contract:
         **lists,
         missing_arg=table.get("missing_arg"),
         resources=None if resources is None else tuple(Resource(**resource) for resource in resources),
+        choices=tuple(_choice(choice) for choice in table.get("choice", ())),
         limits=Limits(**table.get("limits", {})),
         platforms=tuple(table.get("platforms", ())),
         descriptions=table["descriptions"],
@@ -152,6 +154,16 @@ def _consumes(table: dict[str, Any] | None) -> Consumes | None:
     if table is None:
         return None
     return Consumes(into=table["into"], kinds=tuple(table["kinds"]), many=table.get("many", True))
+
+
+def _choice(table: dict[str, Any]) -> Choice:
+    return Choice(
+        code=table["code"],
+        key=table["key"],
+        set=table.get("set", {}),
+        fill=tuple(table.get("fill", ())),
+        drop=tuple(table.get("drop", ())),
+    )
 
 
 def _code_file(file: str | dict[str, Any]) -> CodeFile:

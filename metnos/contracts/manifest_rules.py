@@ -8,6 +8,7 @@ Law: pure; a rule looks at a table whose shape is right already, and reports eve
 | the last effect has no `when`, the others have one; `when` names arguments and possible values | manifest-effects |
 | an effectful executor acts on one thing: several targets only if none is a list; it is not inline | manifest-effects |
 | arguments named anywhere are arguments | manifest-argument |
+| a choice sets possible values, and touches each argument once | manifest-argument |
 | `missing_arg` takes error, null, drop | manifest-argument |
 | produced field is in the result, as a list if many | manifest-result-field |
 | kinds exist; a transform rule needs an input; roles are those of the rule | manifest-kind |
@@ -89,6 +90,9 @@ def _named(table: Table) -> Iterator[tuple[str, str]]:
         yield table["consumes"]["into"], "/consumes/into"
     if "missing_arg" in table:
         yield table["missing_arg"], "/missing_arg"
+    for index, choice in enumerate(table.get("choice", ())):
+        for part in ("set", "fill", "drop"):
+            yield from ((name, f"/choice/{index}/{part}") for name in choice.get(part, ()))
     produces = table.get("produces", {})
     yield from ((name, f"/produces/roles/{role}") for role, name in produces.get("roles", {}).items())
     yield from ((name, f"/produces/outer/{name}") for name in produces.get("outer", {}))
@@ -99,6 +103,20 @@ def missing_argument(table: Table) -> Iterator[Diagnostic]:
     if schema is not None and not MISSING.issuperset(_get(schema, "enum", ("",))):
         expected = "enum of error, null, drop"
         yield Diagnostic(code="manifest-argument", where="/missing_arg", found=table["missing_arg"], expected=expected)
+
+
+def choices(table: Table) -> Iterator[Diagnostic]:
+    """A choice changes an argument in one way, and to a value that the argument may have."""
+    for index, choice in enumerate(table.get("choice", ())):
+        where = f"/choice/{index}"
+        named = [name for part in ("set", "fill", "drop") for name in choice.get(part, ())]
+        for name in sorted({name for name in named if named.count(name) > 1}):
+            yield Diagnostic(code="manifest-argument", where=where, found=name, expected="each argument once")
+        for fault in _when(table, choice.get("set", {}), f"{where}/set"):
+            if fault.code != "manifest-argument":
+                yield Diagnostic(
+                    code="manifest-argument", where=fault.where, found=fault.found, expected=fault.expected
+                )
 
 
 def effects(table: Table) -> Iterator[Diagnostic]:
@@ -266,6 +284,7 @@ RULES: tuple[tuple[Rule, bool], ...] = (
     (closed_arguments, False),
     (named_arguments, False),
     (missing_argument, False),
+    (choices, False),
     (effects, False),
     (dataflow, False),
     (consumed_shape, False),

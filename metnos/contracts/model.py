@@ -15,6 +15,7 @@ Origin = Literal["catalog", "host", "foreign"]
 Placement = Literal["inline", "worker", "host", "external"]
 """`inline`: pure, in this process; `worker`: warm process; `host`: a registered function; `external`: a
 stand-in or a client of another protocol."""
+ChoiceKey = Literal["replace", "beside", "encoding"]
 Rule = Literal["same", "pick", "group", "join", "concat", "fixed"]
 ResourceKind = Literal["root", "host", "account"]
 
@@ -64,6 +65,20 @@ ROLES: dict[str, frozenset[str]] = {
 }
 """What an argument of a transform can be: the names of fields, old → new names, the field that is summed up, whether a
 group's entries are kept, the second collection, its fields where they are called otherwise, what clashing names begin with."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person may be asked to choose after a failure of this code: which arguments would change, and how."""
+
+    code: str
+    key: ChoiceKey
+    """Names its label, `choice.KEY` of the texts."""
+    set: dict[str, Any] = {}
+    """Argument → the value that it gets."""
+    fill: tuple[str, ...] = ()
+    """Arguments whose value the executor suggests; a target stays in the folder that it was in."""
+    drop: tuple[str, ...] = ()
+    """Arguments that are left out then."""
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,6 +133,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     """The argument that decides `error | null | drop` for a field an open kind may lack."""
     resources: tuple[Resource, ...] | None = None
     """`()`: touches nothing; None: undeclared, overlaps everything."""
+    choices: tuple[Choice, ...] = ()
+    """What a failure may leave to a person; anything else that an executor offers is not shown."""
     limits: Limits = Limits()
     platforms: tuple[str, ...] = ()
     descriptions: dict[str, str] = {}

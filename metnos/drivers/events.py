@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from metnos.drivers.results import Need, TurnResult
 from metnos.drivers.views import need_of
@@ -17,6 +18,7 @@ from metnos.sdk import Effect, Failure
 from metnos.turn import commands as c
 from metnos.turn import facts as f
 from metnos.turn import inputs as i
+from metnos.turn.answer import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +167,7 @@ class Teller:
                 self._say(*said(fact, state))
         for command in reaction.commands:
             if isinstance(command, c.AskApproval | c.OpenDialog):
-                self._say(NeedEvent, {"need": need_of(command)})
+                self._say(NeedEvent, {"need": need_of(command, language_of(state))})
 
     def end(self, result: TurnResult) -> None:
         """The turn is over, or waits."""
@@ -207,7 +209,10 @@ def _finished(item: i.StepFinished, state: TurnState) -> _Said:
 
 
 def _failed(item: i.StepFailed, state: TurnState) -> _Said:
-    return StepFailedEvent, {**_step(state, item.step), "error": item.error, "effects": item.effects}
+    error = (
+        structs.replace(item.error, options=()) if item.error.options else item.error
+    )  # a need says what may be chosen
+    return StepFailedEvent, {**_step(state, item.step), "error": error, "effects": item.effects}
 
 
 def _stopped(item: i.StepStopped, state: TurnState) -> _Said:

@@ -46,7 +46,7 @@ def _look(turn: TurnUnderWay, command: c.AskApproval) -> None:
 
 
 def places_of(calls: Sequence[Call], folder: str) -> dict[str, list[str]]:
-    """Call → the paths that it would touch; each path once: after the first call it is that call's own work.
+    """Call → the paths that it would touch; each path once: after the first call that names it, it is that call's work.
 
     Where a target is a folder, what is put into it keeps its name: so the names of the other paths in it count, too.
     """
@@ -60,7 +60,7 @@ def places_of(calls: Sequence[Call], folder: str) -> dict[str, list[str]]:
         targets = [target for target in call.targets if target in paths]
         inside = [join(target, basename(path)) for target in targets for path in paths if path != target]
         mine = [path for path in dict.fromkeys((*targets, *inside)) if path not in taken]
-        taken.update(mine)
+        taken.update(mine, paths)
         found[call.key] = mine
     return found
 

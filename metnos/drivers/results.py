@@ -16,6 +16,17 @@ Status = Literal["closed", "suspended"]
 StepStatus = Literal["done", "failed", "stopped", "skipped", "unknown", "waiting", "asking", "started", "planned"]
 
 
+class OfferView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that can be chosen where a step failed."""
+
+    name: str
+    """What the answer `choice` says."""
+    label: str
+    """In the language of the person."""
+    changes: tuple[dict[str, Any], ...] = ()
+    """For each call of the step: argument → its new value; null: it is left out."""
+
+
 class Need(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something a person must decide before the turn can go on."""
 
@@ -33,6 +44,9 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question: str = ""
     choices: tuple[str, ...] = ()
     form: dict[str, dict[str, Any]] = {}
+    """Name → {schema, label}."""
+    options: tuple[OfferView, ...] = ()
+    """Of a step that failed and can be run again in another way: the answers that the field `choice` takes."""
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

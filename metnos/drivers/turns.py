@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from zoneinfo import ZoneInfo
 
 from metnos.drivers.asked import Misfit, fitted
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from metnos.turn.turn import Machine
 
 
+PEOPLE: Final = frozenset({"terminal", "chat"})
+"""Channels at whose other end is a person, who may answer later what nobody answers now."""
 _REQUESTS = (str, Planned, NoneType)
 
 
@@ -127,6 +129,7 @@ def open_turn(
         inputs=virtual_inputs(inputs),
         assume_yes=assume_yes,
         versions=versions(parts),
+        choices=parts.ports.answer is not None or context.channel in PEOPLE,
     )
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from metnos.drivers.choosing import choice_options, choice_question, chosen_lines
 from metnos.drivers.compose import explain, idle, notes
 from metnos.drivers.results import Need, NeedsInputs, Planned, Refused, StepView, TurnResult
 from metnos.plan.classes import class_of, class_of_turn
 from metnos.plan.model import NeedsInputs as PlanNeedsInputs
+from metnos.text import DEFAULT_LANGUAGE
 from metnos.turn import commands as c
 from metnos.turn.answer import language_of
+from metnos.turn.choice import chosen_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +27,8 @@ def iso(at: int) -> str:
     return datetime.fromtimestamp(at / 1_000_000, UTC).isoformat(timespec="seconds") if at else ""
 
 
-def need_of(asked: c.AskApproval | c.OpenDialog) -> Need:
-    """What one open question needs from a person."""
+def need_of(asked: c.AskApproval | c.OpenDialog, language: str = DEFAULT_LANGUAGE) -> Need:
+    """What one open question needs from a person, whose language it is."""
     if isinstance(asked, c.AskApproval):
         return Need(
             kind="approval",
@@ -38,6 +41,12 @@ def need_of(asked: c.AskApproval | c.OpenDialog) -> Need:
             digest=asked.digest,
             expires=iso(asked.expires),
         )
+    if asked.offers:
+        question = choice_question(asked, language)
+        form = {name: {**field, "label": question} for name, field in asked.form.items()}
+        options = choice_options(asked, language)
+        step = asked.calls[0] if len(asked.calls) == 1 else asked.calls[0].rpartition(".")[0]
+        return Need(kind="dialog", id=asked.dialog, step=step, question=question, form=form, options=options)
     return Need(kind="dialog", id=asked.dialog, question=asked.question, choices=asked.choices, form=asked.form)
 
 
@@ -47,7 +56,8 @@ def needs_of(live: LiveTurn) -> tuple[Need, ...]:
     asked: list[c.AskApproval | c.OpenDialog] = list(state.asked)
     if state.dialog is not None:
         asked.append(state.dialog)
-    return tuple(map(need_of, asked))
+    language = language_of(state)
+    return tuple(need_of(one, language) for one in asked)
 
 
 def steps_of(state: TurnState) -> tuple[StepView, ...]:
@@ -90,6 +100,7 @@ def _notes(state: TurnState) -> tuple[str, ...]:
         return ()
     language = language_of(state)
     told = [note for run in state.steps if run.has_notes for note in notes(run, language)]
+    told += [line for run in chosen_runs(state) for line in chosen_lines(run, language)]
     return (*told, *idle(state, language))
 
 

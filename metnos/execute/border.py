@@ -101,6 +101,8 @@ class Border:
             error = result.error or Failure(
                 cls="internal", code="result-malformed", message="it failed without saying why"
             )
+            if error.options:
+                error = _sound_options(error)
             return self.refuse(StepOutcome(status="failed", error=error, effects=result.effects), args)
         return self._data(result.data, rules, args, result, plain=plain)
 
@@ -185,6 +187,15 @@ def unsealable(fault: VaultFault | OSError, effects: tuple[Effect, ...] = ()) ->
     if isinstance(fault, VaultFault):
         return failed("operational", fault.code, fault.message, where=str(fault.path), hint=fault.hint, effects=told)
     return failed("operational", "io-error", f"the vault: {fault.strerror}", effects=told)
+
+
+def _sound_options(error: Failure) -> Failure:
+    """The failure without its options, where one of them is no strict JSON: nothing else of it is lost."""
+    try:
+        canonical(msgspec.to_builtins(error.options))
+    except JSONFault:
+        return msgspec.structs.replace(error, options=())
+    return error
 
 
 def _typed(result: Result) -> Result:

@@ -116,7 +116,23 @@ class Ledger:
 
     def adopt(self, commands: Iterable[AnyCommand]) -> None:
         """Remember what was asked before this writer began; its rows are there already."""
-        self._starts.update((command.step, command) for command in commands if isinstance(command, StartStep))
+        for command in commands:
+            if isinstance(command, StartStep):
+                self._starts[command.step] = command
+            elif isinstance(command, AskApproval | OpenDialog):
+                self._consent_is(command)
+
+    def _consent_is(self, command: AskApproval | OpenDialog) -> None:
+        """Of which approval a step needs from here on: of the one that was asked last; of none where a person is asked how
+        a step that failed is to be run again, until that is asked about.
+        """
+        if isinstance(command, AskApproval):
+            if command.approval in self._consents:
+                self._consent_of[command.step] = self._consents[command.approval]
+            return
+        for step in command.calls:
+            self._consent_of.pop(step, None)
+            self._consent_of.pop(step.rpartition(".")[0], None)
 
     def derive(self, seq: int, item: AnyInput, facts: _Facts, commands: tuple[AnyCommand, ...]) -> None:
         """Collect the statements of one input (number `seq`) and its reaction.
@@ -138,6 +154,7 @@ class Ledger:
                 self._asked(seq, command)
             elif type(command) is OpenDialog:
                 self._dialogs.add(command.dialog)
+                self._consent_is(command)
                 self._collect(DIALOG_ASKED, (self._turn, command.dialog, seq), "dialog-answered")
 
     def _collect(self, sql: str, values: tuple[Any, ...], code: str) -> None:

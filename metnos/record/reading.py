@@ -201,6 +201,7 @@ class _Reader:
         line = self._step(body)
         line.state, line.operation = "started", _string(body, "operation")
         line.started = line.started or at
+        line.error, line.error_class = None, ""  # one that left a choice is not how it ended
 
     def _end(self, body: Body, at: int, state: str) -> StepLine:
         line = self._step(body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metnos.turn.answer import rest
+from metnos.turn.choice import leave_unchosen, offer
 from metnos.turn.consent import clear
 from metnos.turn.schedule import drop_unstarted, enter, settle, skip
 from metnos.turn.state import Call
@@ -25,6 +26,7 @@ def advance(turn: TurnState) -> None:
     queue = turn.queue
     while queue or turn.sweep:
         if turn.sweep:
+            leave_unchosen(turn)
             for run in drop_unstarted(turn):
                 gather(turn, run)
             continue
@@ -35,6 +37,8 @@ def advance(turn: TurnState) -> None:
             _offer(turn, waiting)
         elif waiting.state == "ready":
             clear(turn, waiting)
+    if turn.choosing:
+        offer(turn)
     rest(turn)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from metnos.contracts.model import Placement
 from metnos.plan.diagnostics import Diagnostic
-from metnos.sdk import EffectClass
+from metnos.sdk import EffectClass, Failure
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", omit_defaults=True, gc=False):
@@ -60,12 +60,30 @@ class AskApproval(Command, frozen=True, tag="ask_approval"):
     """µs since 1970 UTC."""
 
 
+class Offer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that can be chosen where a step failed; `stop` can be chosen besides, always."""
+
+    name: str
+    """What the answer says."""
+    key: str
+    """`contracts.model.ChoiceKey`: what it is; it names the label."""
+    changes: tuple[dict[str, Any], ...]
+    """For each call: argument → the value that it would be run again with; null: it is left out."""
+
+
 class OpenDialog(Command, frozen=True, tag="open_dialog"):
     dialog: str
     question: str = ""
     choices: tuple[str, ...] = ()
     form: dict[str, dict[str, Any]] = {}
     """name → {schema, label}."""
+    calls: tuple[str, ...] = ()
+    """Steps or items that failed and left a choice, where the dialog is about that."""
+    targets: tuple[str, ...] = ()
+    """What they would have acted on, in that order."""
+    failure: Failure | None = None
+    """Of the first of them."""
+    offers: tuple[Offer, ...] = ()
 
 
 class StartStep(Command, frozen=True, tag="start_step"):

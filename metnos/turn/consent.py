@@ -63,6 +63,19 @@ def _clear_any(turn: TurnState, run: StepRun) -> None:
         calls = [call for call in calls if not _is_repeat(turn, call)]
     if not calls:
         return
+    _judge(turn, calls)
+
+
+def again(turn: TurnState, calls: list[Call]) -> None:
+    """The arguments of these calls of one step are a person's choice now: policy judges them as it judges any other."""
+    if len(turn.plans) > 1:
+        calls = [call for call in calls if not _is_repeat(turn, call)]
+    if calls:
+        _judge(turn, calls)
+
+
+def _judge(turn: TurnState, calls: list[Call]) -> None:
+    run = calls[0].run
     groups = [[call] for call in calls] if run.lifted and run.step.contract.per_entry_approval else [calls]
     decided = [(group, decide(turn, group)) for group in groups]
     denied: Deny | None = None
@@ -190,8 +203,9 @@ def _ask(turn: TurnState, calls: list[Call], verdict: AskUser) -> None:
     step = calls[0].key if one_entry else run.key
     digest = calls[0].digest if one_entry or not run.lifted else items_digest([call.digest for call in calls])
     targets = targets_of_all(calls)
+    chosen = f".choice{calls[0].chosen}" if calls[0].chosen else ""
     command = AskApproval(
-        approval=f"{turn.opened.turn}.{step}",
+        approval=f"{turn.opened.turn}.{step}{chosen}",
         step=step,
         executor=contract.reference,
         action=worst([call.effect for call in calls]),

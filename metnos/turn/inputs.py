@@ -62,6 +62,8 @@ class TurnOpened(Input, frozen=True, tag="turn_opened", omit_defaults=False):
     budget: Budget = Budget()
     versions: dict[str, str] = {}
     """`metnos`, `rules`, `catalog`, `policy`, … → version or digest."""
+    choices: bool = False
+    """Whether somebody can be asked to choose where a failure leaves a choice."""
 
 
 class PlanFound(Input, frozen=True, tag="plan_found"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.turn.advance import advance
 from metnos.turn.answer import close, end_log
 from metnos.turn.arguments import check
+from metnos.turn.choice import chosen
 from metnos.turn.commands import OpenDialog, StopStep
 from metnos.turn.consent import expired, given, refused, seen
 from metnos.turn.inputs import VirtualInput
@@ -69,7 +70,8 @@ def _approval(turn: TurnState, item: i.Input, name: str) -> Approval | None:
 
 def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
     """The answers become inputs of the turn; what is left is planned anew, what is done stays done."""
-    schemas = answer_schemas(_dialog(turn, item, item.dialog))
+    dialog = _dialog(turn, item, item.dialog)
+    schemas = answer_schemas(dialog)
     if item.answers.keys() != schemas.keys():
         refuse(turn.phase, item, f"the dialog asks for {', '.join(sorted(schemas))}")
     for name, schema in schemas.items():
@@ -77,6 +79,10 @@ def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
         if wrong is not None:
             refuse(turn.phase, item, f"the answer {name} does not fit: {wrong.message}")
     _close_dialog(turn)
+    if dialog.offers:
+        chosen(turn, dialog, item.answers)
+        advance(turn)
+        return
     for name, schema in schemas.items():
         turn.inputs[name] = VirtualInput(data=item.answers[name], schema=schema, source="user")
     answered(turn, item.answers)
@@ -84,10 +90,14 @@ def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
 
 def dialog_expired(turn: TurnState, item: i.DialogExpired) -> None:
     """Nobody answered: as with an approval, silence is a person's no."""
-    _dialog(turn, item, item.dialog)
+    dialog = _dialog(turn, item, item.dialog)
     _close_dialog(turn)
     turn.mark("user_aborted", "dialog-expired", item.dialog)
-    close(turn, "user_aborted")
+    if dialog.offers:
+        halt(turn)
+        advance(turn)
+    else:
+        close(turn, "user_aborted")
 
 
 def _dialog(turn: TurnState, item: i.Input, name: str) -> OpenDialog:

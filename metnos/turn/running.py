@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from metnos.turn.advance import advance
 from metnos.turn.answer import take
 from metnos.turn.arguments import check
+from metnos.turn.choice import admitted, may_choose, postpone
 from metnos.turn.commands import ResolveFiller
 from metnos.turn.schedule import arrived
 from metnos.turn.scope import MODEL
@@ -62,10 +65,15 @@ def step_failed(turn: TurnState, item: i.StepFailed) -> None:
     """A call came back with a failure; whether an effect was made may be open."""
     call = _call(turn, item, item.step)
     call.effects = item.effects
-    if item.error.cls in UNSURE and is_doubtful(call):
-        in_doubt(turn, call, item.error)
+    error = item.error
+    if error.options:
+        error = structs.replace(error, options=admitted(turn, call, error))
+    if error.cls in UNSURE and is_doubtful(call):
+        in_doubt(turn, call, error)
+    elif error.options and may_choose(turn, call, item.effects):
+        postpone(turn, call, error)
     else:
-        fail(turn, call, item.error, item.effects)
+        fail(turn, call, error, item.effects)
     advance(turn)
 
 

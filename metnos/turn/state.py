@@ -38,6 +38,7 @@ class Call:
         "announced",
         "args",
         "began",
+        "chosen",
         "claims",
         "digest",
         "effect",
@@ -73,6 +74,8 @@ class Call:
         self.claims: Claims | None = None
         self.expects: dict[str, str] = {}
         """What must lie at its targets when it starts: what a person saw."""
+        self.chosen = 0
+        """Number of the dialog in which a person chose its arguments; 0: they are the plan's."""
         self.start: StartStep | None = None
         """As it was asked for: asked again unchanged after a crash."""
         self.announced = False
@@ -237,6 +240,8 @@ class TurnState:
         self.probing: dict[str, Failure | None] = {}
         """Key → the failure that left it open what happened, if one did."""
         self.approvals: dict[str, Approval] = {}
+        self.choosing: list[Call] = []
+        """Calls that failed and left a choice which nobody has made yet."""
         self.lapsed: set[str] = set()
         """Approvals that a halt made pointless: a late answer closes them and does nothing."""
         self.dialog: OpenDialog | None = None

@@ -130,9 +130,15 @@ def _resolve(turn: TurnState, call: Call) -> Failure | None:
             return failure_of(whole)
         args, call.sources = whole.data, whole.sources
     call.args = args
-    contract = known.contract
     if known.fits is not None and not known.fits(args):
-        return check_arguments(contract, args)
+        return check_arguments(known.contract, args)
+    return settle_arguments(turn, call)
+
+
+def settle_arguments(turn: TurnState, call: Call) -> Failure | None:
+    """Digest, effect class, targets and claims of a call whose arguments fit its contract."""
+    known, args = call.run.known, call.args
+    contract = known.contract
     try:
         call.digest = digest(args, max_bytes=MAX_RESULT_BYTES)
     except JSONFault as fault:

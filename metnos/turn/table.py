@@ -48,14 +48,15 @@ STEP: Final[dict[StepState, tuple[StepState, ...]]] = {
     "waiting": ("ready", "failed", "skipped", "done"),
     "ready": ("asking", "started", "failed", "skipped", "done"),
     "asking": ("started", "failed", "skipped"),
-    "started": ("done", "failed", "stopped", "unknown"),
+    "started": ("done", "failed", "stopped", "unknown", "asking"),
     "unknown": ("started", "done", "failed", "stopped"),
     "done": (),
     "failed": (),
     "stopped": (),
     "skipped": (),
 }
-"""`unknown` is left again only by its probe or by running the same operation again."""
+"""`unknown` is left again only by its probe or by running the same operation again; `started` leads to `asking` where a
+step failed without having changed anything and a person may choose how it is run again (`turn.choice`)."""
 
 
 class Row(msgspec.Struct, frozen=True):

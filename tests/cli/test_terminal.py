@@ -215,3 +215,31 @@ def test_an_effect_that_was_under_way_when_the_process_was_killed_is_unknown(
     assert metnos("--json", "log", "last", **slow).json["outcome"] == "effect_unknown"
     assert metnos("replay", "last", **slow).status == 0
     assert metnos("resume", "last", **slow).status == 2
+
+
+@pytest.mark.parametrize(("typed", "status"), [("2\n", 0), ("beside\n", 0), ("\n", 1)])
+def test_a_failure_that_leaves_a_choice_is_a_numbered_list(
+    metnos: Metnos, folder: Path, typed: str, status: int
+) -> None:
+    (folder / "hello.txt").write_text("mine")
+    terminal = metnos.on_terminal("ask", "--yes", 'scrivi "hello" in hello.txt')
+    shown = terminal.until("Numero [3]: ")
+    assert "c'è già un file con questo nome" in shown
+    assert "2  tieni ciò che c'è e usa un altro nome: hello-2.txt" in shown
+    terminal.type("9\n")
+    terminal.until("9\n")
+    terminal.type(typed)
+    assert terminal.end() == status
+    assert (folder / "hello.txt").read_text() == "mine"
+    assert (folder / "hello-2.txt").exists() == (status == 0)
+
+
+def test_a_failure_that_leaves_a_choice_without_a_terminal(metnos: Metnos, folder: Path) -> None:
+    (folder / "hello.txt").write_text("mine")
+    asked = metnos("ask", "--yes", WRITE, "--json")
+    (need,) = asked.json["needs"]
+    assert (asked.status, [one["name"] for one in need["options"]]) == (5, ["replace", "beside", "stop"])
+    assert "replace" in metnos("ask", "--yes", WRITE).err
+    assert metnos("resume", "last", "--answer", "choice=beside").status == 0
+    assert (folder / "hello-2.txt").read_text() == "hello"
+    assert metnos("replay", "last").status == 0

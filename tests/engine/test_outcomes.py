@@ -123,9 +123,15 @@ def test_a_read_that_is_too_slow_is_a_failed_step(opens: Opens) -> None:
 def test_an_effect_that_failed_and_said_so_is_no_unknown(opens: Opens, folder: Path) -> None:
     (folder / "a.txt").chmod(0o400)
     given = plan(step("write_files", path="a.txt", content="x"))
-    result = opens(memory=True).run_sync(plan=given, assume_yes=True)
+    result = opens(memory=True, channel="api").run_sync(plan=given, assume_yes=True)
     assert (result.outcome, result.code) == ("error", "exists")
     assert "a.txt" in result.answer
+    error = result.steps[0].error
+    assert error is not None
+    assert [(one.key, one.args) for one in error.options] == [
+        ("replace", {"overwrite": True}),
+        ("beside", {"path": "a-2.txt"}),
+    ]
 
 
 def test_results_are_plain_data(opens: Opens, folder: Path) -> None:

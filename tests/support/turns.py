@@ -11,7 +11,7 @@ from typing import Any
 
 from metnos.checks.model import CheckContext, Checked, Guarded
 from metnos.checks.validator import Validator
-from metnos.contracts.model import Consumes, Contract, EffectRule, Produces, Resource
+from metnos.contracts.model import Choice, Consumes, Contract, EffectRule, Produces, Resource
 from metnos.policy.decide import decide
 from metnos.request.model import Request
 from metnos.sdk import Effect, EffectClass, ErrorClass, Failure
@@ -133,6 +133,10 @@ CONTRACTS = (
         digest="sha256:make",
         effects=(EffectRule(effect="change", when={"overwrite": True}), EffectRule(effect="create")),
         args=object_of({"path": STRING, "overwrite": {"type": "boolean", "default": False}}, "path"),
+        choices=(
+            Choice(code="exists", key="replace", set={"overwrite": True}),
+            Choice(code="exists", key="beside", fill=("path",)),
+        ),
         result=object_of({"path": STRING}, "path"),
     ),
     writer("remove", "delete", per_entry_approval=True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any, cast
 
-from metnos.sdk import Context, Effect, FilesError, Result, path_of
+from metnos.sdk import Context, Effect, Files, FilesError, Option, Result, beside, path_of
 
 if TYPE_CHECKING:
     from metnos.sdk import FileChange
@@ -25,7 +25,9 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         hint = "choose another name, or set overwrite" if fault.code == "exists" else fault.hint
         hint = "name a folder as `folder`" if fault.code == "is-a-folder" and fault.path == target else hint
         place = "/path" if fault.path == source else where
-        return Result.failed(fault.cls, fault.code, f"{fault.path}: {fault.message}", where=place, hint=hint)
+        options = ways_on(ctx.files, target) if fault.code == "exists" else ()
+        message = f"{fault.path}: {fault.message}"
+        return Result.failed(fault.cls, fault.code, message, where=place, hint=hint, options=options)
     return told(source, target, change)
 
 
@@ -65,6 +67,12 @@ def told(source: str, target: str, change: FileChange) -> Result:
     digest = {"digest": change.after} if change.after is not None else {}
     odd = {"path_bytes": change.target["path_bytes"]} if "path_bytes" in change.target else {}
     return Result.done(data | digest | odd, effects=(effect,))
+
+
+def ways_on(files: Files, target: str) -> tuple[Option, ...]:
+    """What can be done about a file that is there already."""
+    other = beside(files, target)
+    return (Option(key="replace"), *((Option(key="beside", args={"to": other}),) if other else ()))
 
 
 def target_of(args: dict[str, Any], source: str) -> tuple[str, str]:

@@ -9,7 +9,13 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from metnos.sdk import Context, Effect, FilesError, Result
+from metnos.sdk import Context, Effect, Files, FilesError, Option, Result, beside
+
+
+def ways_on(files: Files, path: str) -> tuple[Option, ...]:
+    """What can be done about a file that is there already."""
+    other = beside(files, path)
+    return (Option(key="replace"), *((Option(key="beside", args={"path": other}),) if other else ()))
 
 
 def run(args: dict[str, Any], ctx: Context) -> Result:
@@ -34,7 +40,9 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         mine = before == after and ctx.files.is_fresh(path)  # run again after a crash: its own work
     except FilesError as fault:
         hint = fault.hint if fault.code != "exists" else "choose another name, or set overwrite"
-        return Result.failed(fault.cls, fault.code, f"{path}: {fault.message}", where="/path", hint=hint)
+        options = ways_on(ctx.files, path) if fault.code == "exists" else ()
+        message = f"{path}: {fault.message}"
+        return Result.failed(fault.cls, fault.code, message, where="/path", hint=hint, options=options)
     undo = None
     if held is not None:  # kept before it was replaced, by this operation
         before = held.before
