@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import string
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import metnos
 from metnos.cache.model import MISS_REASONS
+from metnos.contracts.model import ChoiceKey
 from metnos.plan.codes import CODES
 from metnos.sdk import EFFECT_CLASSES
 from metnos.text import LANGUAGES, has_message, message, messages
@@ -48,6 +50,7 @@ FAMILIES: dict[str, set[str]] = {
     "failure": FAILURES,
     "warning": {"unreadable", "too-deep", "withheld", "left-out"},
     "aborted": {"approval-expired", "dialog-expired", "answer-failed"},
+    "choice": {*get_args(ChoiceKey), "why.exists"},
     "why": {"no-model", "proposer-failed", "answer"},
 }
 """Keys that are made from a code: family → the codes that must have a sentence."""
