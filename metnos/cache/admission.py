@@ -83,7 +83,7 @@ def decide(lesson: Lesson, world: World) -> Decision:
     entry = l0_entry(lesson, world, place)
     if not general.uses:
         return Decision(l0=entry, placed=place)
-    if not general.read_only and any(span.reason == "unknown" for span in request.spans):
+    if not general.read_only and request.explanation.has_unknown():
         return Decision(l0=entry, placed=place, held=("unknown-words",))
     if not general.read_only and lesson.evidence != "feedback":
         return Decision(l0=entry, placed=place, held=("good-needed",))

@@ -97,7 +97,7 @@ class TemplateLibrary:
         """The plan for `request`, or why there is none."""
         if not request.normal_form:
             return Miss(reason="empty-request")
-        unknown = [request.text[s.start : s.end] for s in request.spans if s.reason == "unknown"]
+        unknown = request.unknown
         if unknown:
             return _undone(request) or Miss(reason="unknown-words", detail=", ".join(unknown))
         form = request.normal_form.split(" ")

@@ -86,11 +86,18 @@ class Explained:
     def __repr__(self) -> str:
         return f"Explained(spans={self.spans!r}, clauses={self.clauses!r})"
 
+    def has_unknown(self) -> bool:
+        """Whether a span is `unknown`."""
+        return bool(self.unknown())
+
     def unknown(self) -> list[int]:
         """Tokens that nothing explains."""
+        kept = self._seen[self._first : self._last]
+        found = [at for at, token in enumerate(kept, self._first) if token.reason == "unknown"]
+        if not found or not self._runs:
+            return found
         inside = {at + step for at, run in self._runs for step in range(run.length)}
-        kept = range(self._first, self._last)
-        return [at for at in kept if at not in inside and self._seen[at].reason == "unknown"]
+        return [at for at in found if at not in inside]
 
     def spots(self) -> list[tuple[int, int]]:
         """Start and end of every token in the text."""

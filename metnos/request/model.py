@@ -71,12 +71,20 @@ class Explanation(Protocol):
         """In the order said."""
         ...
 
+    def has_unknown(self) -> bool:
+        """Whether a span is `unknown`; asked far more often than the spans themselves."""
+        ...
+
 
 class Told(msgspec.Struct, frozen=True):
     """An explanation that is there already."""
 
     spans: tuple[Span, ...] = ()
     clauses: tuple[Clause, ...] = ()
+
+    def has_unknown(self) -> bool:
+        """Whether a span is `unknown`."""
+        return any(span.reason == "unknown" for span in self.spans)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +109,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     def clauses(self) -> tuple[Clause, ...]:
         """The clauses with what each asks for."""
         return self.explanation.clauses
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What nothing explains, as it was written."""
+        if not self.explanation.has_unknown():
+            return ()
+        return tuple([self.text[span.start : span.end] for span in self.spans if span.reason == "unknown"])
 
     @property
     def intents(self) -> tuple[RequestIntent, ...]:

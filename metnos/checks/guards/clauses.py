@@ -56,12 +56,12 @@ def clause_order(checked: Checked, context: CheckContext) -> Finding:
     if request is None:
         return Fine(guard="clause-order", applicable=False)
     found: list[Diagnostic] = []
-    actions = [(action, _steps_for(action, checked)) for action in actions_of(request)]
-    for at, (one, earlier) in enumerate(actions):
-        for other, later in actions[at + 1 :]:
-            if one.clause == other.clause or not (one.effectful or other.effectful) or not earlier or not later:
+    actions = actions_of(request)
+    for at, one in enumerate(actions):
+        for other in actions[at + 1 :]:
+            if one.clause == other.clause or not (one.effectful or other.effectful):
                 continue
-            wrong = _out_of_order(earlier, later, checked)
+            wrong = _out_of_order(_steps_for(one, checked), _steps_for(other, checked), checked)
             if wrong is not None:
                 expected = f"`{one.said()}` before `{other.said()}`: {_clause(request, one)}"
                 where = f"/steps/{wrong.number - 1}"
@@ -87,6 +87,8 @@ def _named_by(step: CheckedStep, action: Action) -> int:
 
 def _out_of_order(earlier: list[CheckedStep], later: list[CheckedStep], checked: Checked) -> CheckedStep | None:
     """The last step that answers the later clause, if all of them come before all that answer the earlier one."""
+    if not earlier or not later:
+        return None
     first = min(step.number for step in earlier)
     last = max(later, key=lambda step: step.number)
     if last.number >= first:

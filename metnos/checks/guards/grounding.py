@@ -31,11 +31,12 @@ _QUOTES = "\"'`“”‘’«»„"
 
 def grounding(checked: Checked, context: CheckContext) -> Finding:
     """Every target argument of a step with an effect, part by part."""
+    acting = [step for step in checked.steps if step.worst_effect != "read"]
+    if not acting:
+        return verdict("grounding", context, [])
     tracing = _Tracing(checked, _values(context.request, context.home))
     found: list[Diagnostic] = []
-    for step in checked.steps:
-        if step.worst_effect == "read":
-            continue
+    for step in acting:
         values = _arguments(step)
         for target in step.contract.targets:
             if target in values:  # else the contract's default holds

@@ -7,6 +7,7 @@ one that the language does not know otherwise. It must be used wherever the plan
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from metnos.checks.guards.asked import lexicon_of
@@ -45,14 +46,14 @@ def provider_named(checked: Checked, context: CheckContext) -> Finding:
 
 def named_in(request: Request, providers: dict[str, tuple[str, ...]]) -> list[str]:
     """The providers that the request names, in name order."""
-    if not providers:
+    if not providers or not _may_name(request, providers):
         return []
     lexicon = lexicon_of(request)
     tokens = [token for token in tokenise(request.text) if token.kind != "space"]
     keys = ["" if _is_value(request, token.start) else token.key for token in tokens]
     found: list[str] = []
     for provider in providers:
-        words = _PARTS.split(provider)
+        words = [*_parts(provider)]
         for at in range(len(keys) - len(words) + 1):
             if keys[at : at + len(words)] != words and keys[at] != provider:
                 continue
@@ -61,6 +62,21 @@ def named_in(request: Request, providers: dict[str, tuple[str, ...]]) -> list[st
                 found.append(provider)
                 break
     return found
+
+
+def _may_name(request: Request, providers: dict[str, tuple[str, ...]]) -> bool:
+    """Whether a provider's first word stands anywhere in the request; nearly always none does, and that is all."""
+    tokens = getattr(request.explanation, "tokens", None)
+    if tokens is None:
+        return True
+    keys = {token.key for token in tokens}
+    return any(provider in keys or _parts(provider)[0] in keys or not _parts(provider)[0] for provider in providers)
+
+
+@lru_cache(maxsize=1024)
+def _parts(provider: str) -> tuple[str, ...]:
+    """The words of a provider's name."""
+    return tuple(_PARTS.split(provider))
 
 
 def _by_means(keys: list[str], at: int, means: frozenset[str]) -> bool:
