@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metnos.cache.admission import Lesson
+from metnos.cache.memory import MemoryStore
 from metnos.cache.model import Asking, Match
 from metnos.cache.plancache import PlanCache
 from metnos.cache.signing import Keys
-from metnos.cache.store import MemoryStore
 from metnos.cache.templates import TemplateLibrary
 from metnos.cache.validity import World
 from metnos.request.understand import understand

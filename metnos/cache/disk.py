@@ -20,14 +20,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import diskcache
 import msgspec
 
 from metnos.cache.key import KEY
 from metnos.cache.signing import MAX_ROW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SETTINGS: dict[str, Any] = {
     "statistics": 0,
@@ -50,6 +54,11 @@ COUNTS = ("count", "size", "hits", "misses")
 _CORE: Any = diskcache.core
 """It has no types of its own."""
 DATABASE = "cache.db"
+_ROWS = (
+    "SELECT key, mode, filename, value FROM Cache"
+    " WHERE raw = 1 AND key IN ({}) AND (expire_time IS NULL OR expire_time > ?)"
+)
+"""As `get` of diskcache asks for one."""
 
 
 class Tampered(msgspec.Struct, frozen=True):
@@ -137,6 +146,12 @@ class HardenedCache(_CORE.Cache):
                 if name.startswith("sqlite_"):
                     self.reset(name, value, update=False)
         return self._one
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes | Tampered]:
+        """What stands under several keys, by one statement: a look at the disk costs more than a row."""
+        marks = ", ".join("?" * len(keys))
+        rows = self._con.execute(_ROWS.format(marks), (*keys, time.time()))
+        return {key: self._disk.fetch(mode, filename, value, False) for key, mode, filename, value in rows}
 
     def close(self) -> None:
         """Close the connection; the next use opens another."""

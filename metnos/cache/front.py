@@ -2,8 +2,8 @@
 
 Law: nothing gets in but what a signature or a stamp vouches for and what stands under its own key. A row that fails is
 taken out of the store, put into quarantine, and an alarm is sounded; whoever asked gets the reason. Between processes
-the store's `version` is the only link: where it has grown everything is read anew, and whatever its version says, what
-was read is read again after `FRESH`, so that a crash between two writes is forgotten soon. Safe between threads.
+the store's `state` is the only link: where something was taken back everything is read anew, where something was added
+what was not there is looked for again, and whatever it says, what was read is read again after `FRESH`, so that a crash between two writes is forgotten soon. Safe between threads.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from metnos.cache.signing import Keys, unpack
 from metnos.cache.store import Alarm, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metnos.cache.disk import Tampered
     from metnos.cache.signing import Row
 
@@ -57,7 +59,9 @@ class Front:
         self.store = store
         self._keys = keys
         self._known: dict[str, Known] = {}
-        self._version = -1
+        self._absent: dict[str, int] = {}
+        """Keys that had no row, and when they were looked for; of no use once something was added."""
+        self._state = (-1, -1)
         self._lock = threading.Lock()
         self.served: dict[str, int] = {}
         """Key → uses since they were last written down."""
@@ -73,22 +77,49 @@ class Front:
         Raises:
             StoreFault: the disk failed.
         """
-        version = self.store.version()
-        if version != self._version:
-            with self._lock:
-                self._known.clear()
-                self._version = version
-        known = self._known.get(key)
-        if known is not None and 0 <= now - known.read_at < FRESH:
-            return known
-        found = self.store.get(key)
-        if found is None:
-            self._known.pop(key, None)
-            return None
-        looked = self._look(key, found, scopes, now)
-        if isinstance(looked, Known):
-            self._keep(key, looked, version)
+        return self.read_all((key,), scopes, now)[0]
+
+    def read_all(self, keys: Sequence[str], scopes: tuple[str, ...], now: int) -> list[Known | Bad | None]:
+        """As `read`, of several keys; the disk is looked at once at most.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        state = self.store.state()
+        if state != self._state:
+            self._catch_up(state)
+        found: list[Known | Bad | None] = []
+        unread: list[str] = []
+        for key in keys:
+            known = self._known.get(key)
+            if known is not None and 0 <= now - known.read_at < FRESH:
+                found.append(known)
+                continue
+            found.append(None)
+            if not 0 <= now - self._absent.get(key, now + 1) < FRESH:
+                unread.append(key)
+        if unread:
+            rows = self.store.get_many(unread)
+            looked = {key: self._take(key, rows.get(key), scopes, now, state) for key in unread}
+            found = [looked.get(key, there) for key, there in zip(keys, found, strict=True)]
+        return found
+
+    def _take(
+        self, key: str, row: bytes | Tampered | None, scopes: tuple[str, ...], now: int, state: tuple[int, int]
+    ) -> Known | Bad | None:
+        """What the disk says of a key; remembered if it may be."""
+        looked = None if row is None else self._look(key, row, scopes, now)
+        if not isinstance(looked, Bad):
+            self._keep(key, looked, now, state)
         return looked
+
+    def _catch_up(self, state: tuple[int, int]) -> None:
+        """Forget what another process, or we, have changed since."""
+        with self._lock:
+            if state[0] != self._state[0]:
+                self._known.clear()
+            self._absent.clear()
+            self._state = state
 
     def write(self, kept: Kept) -> str:
         """Sign and keep; returns its reference.
@@ -103,7 +134,9 @@ class Front:
         with self.store.locked():
             before = self.store.get(key)
             self.store.put(key, row)
-        if before is not None:
+        if before is None:
+            self.store.added()
+        else:
             self.store.took_back()  # another process may hold what stood here
         return reference(key, body)
 
@@ -141,10 +174,16 @@ class Front:
         """Close the store."""
         self.store.close()
 
-    def _keep(self, key: str, known: Known, version: int) -> None:
+    def _keep(self, key: str, known: Known | None, now: int, state: tuple[int, int]) -> None:
         with self._lock:
-            if version != self._version:
-                return  # it may have been taken back since it was read
+            if state != self._state:
+                return  # it may have been taken back, or added, since it was read
+            if known is None:
+                self._known.pop(key, None)
+                if len(self._absent) >= LIMIT:
+                    self._absent.clear()
+                self._absent[key] = now
+                return
             if len(self._known) >= LIMIT:
                 self._known.clear()
             self._known[key] = known

@@ -53,6 +53,8 @@ def form_of(request: Request, grade: Grade) -> str:
     sentence.
     """
     form = request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
+    if not request.explanation.has_unknown():
+        return form
     text = request.text
     unknown = [_as_written(text, span) for span in request.spans if span.reason == "unknown"]
     return form if all(word == word.lower() for word in unknown) else f"{form} ⟨{' '.join(unknown)}⟩"

@@ -14,9 +14,9 @@ import orjson
 
 from metnos.cache import key as keying
 from metnos.cache.admission import general_of
+from metnos.cache.binding import Binder
 from metnos.cache.entry import Entry, Mark, Shape
 from metnos.cache.front import Bad, Front, Known
-from metnos.cache.general import bind_general
 from metnos.cache.model import Asking, Match, Miss, Tried
 from metnos.cache.template import Refusal
 from metnos.cache.validity import first_difference
@@ -47,15 +47,15 @@ class Looking:
             StoreFault: the disk failed.
         """
         scopes = self.scopes(asking)
-        for scope in scopes:
-            for grade in keying.GRADES:
-                yield self._try("l0", grade, l0_key_of(scope, request, grade), request, asking)
+        both: list[tuple[str, Grade]] = [(scope, grade) for scope in scopes for grade in keying.GRADES]
+        keys = [l0_key_of(scope, request, grade) for scope, grade in both]
+        for (_, grade), key, known in zip(both, keys, self._front.read_all(keys, scopes, asking.now), strict=True):
+            yield self._tried("l0", grade, key, known, request, asking)
         if not request.slots:
             return
-        for scope in scopes:
-            for grade in keying.GRADES:
-                for key in self.l1_keys(scope, request, grade, asking):
-                    yield self._try("l1", grade, key, request, asking)
+        for scope, grade in both:
+            for key in self.l1_keys(scope, request, grade, asking):
+                yield self._tried("l1", grade, key, self.read(key, asking), request, asking)
 
     def l1_keys(self, scope: str, request: Request, grade: Grade, asking: Asking) -> Iterator[str]:
         """The keys under which this form may have `l1` entries."""
@@ -70,8 +70,9 @@ class Looking:
         """What stands under a key, if it may be believed."""
         return self._front.read(key, self.scopes(asking), asking.now)
 
-    def _try(self, layer: Layer, grade: Grade, key: str, request: Request, asking: Asking) -> Tried:
-        known = self.read(key, asking)
+    def _tried(
+        self, layer: Layer, grade: Grade, key: str, known: Known | Bad | None, request: Request, asking: Asking
+    ) -> Tried:
         if known is None:
             return Tried(layer=layer, grade=grade, key=key)
         if isinstance(known, Bad):
@@ -94,10 +95,10 @@ class Looking:
             return Match(plan=plan, entry=known.reference, origins={}, language=kept.language, layer="l0")
         if not known.ready:
             try:
-                known.ready.append(general_of(kept))
+                known.ready.append(Binder(general_of(kept)))
             except msgspec.ValidationError as fault:
                 return Miss(reason="malformed-row", detail=str(fault))
-        bound = bind_general(known.ready[0], request.slots)
+        bound = known.ready[0].bind(request.slots)
         if isinstance(bound, Refusal):
             return Miss(reason="unbound-slot", detail=bound.detail)
         return Match(

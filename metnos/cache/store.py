@@ -1,4 +1,4 @@
-"""Where rows are kept: a small protocol, in memory and on disk. It knows keys and bytes, and believes nothing.
+"""Where rows are kept: a small protocol, and a folder that follows it. It knows keys and bytes, and believes nothing.
 
 Law: what is read is bytes that nobody has verified yet (`front` does), or `Tampered`. A store may lose rows, and says
 so by having none; it never changes one. `version` grows with every change that takes something back, in whichever
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from metnos.cache.disk import Tampered
 
@@ -60,6 +60,10 @@ class Store(Protocol):
         """The row under `key`."""
         ...
 
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes | Tampered]:
+        """The rows under `keys`, as far as there are any; one look at the disk for all of them."""
+        ...
+
     def put(self, key: str, row: bytes) -> None:
         """Write a row, whole or not at all."""
         ...
@@ -80,8 +84,16 @@ class Store(Protocol):
         """Grows with each `took_back`, over all processes."""
         ...
 
+    def state(self) -> tuple[int, int]:
+        """`version`, and how often something was `added`, over all processes."""
+        ...
+
     def took_back(self) -> None:
         """Something that was served must not be served any more."""
+        ...
+
+    def added(self) -> None:
+        """A key has a row that had none: who remembers that it has none must look again."""
         ...
 
     def locked(self) -> Any:
@@ -97,64 +109,6 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class MemoryStore:
-    """Rows of one process, gone with it."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, bytes] = {}
-        self._alarms: list[Alarm] = []
-        self._version = 0
-        self._lock = threading.RLock()
-
-    def get(self, key: str) -> bytes | Tampered | None:
-        """The row under `key`."""
-        return self._rows.get(key)
-
-    def put(self, key: str, row: bytes) -> None:
-        """Write a row."""
-        with self._lock:
-            self._rows[key] = row
-
-    def drop(self, key: str | Tampered) -> None:
-        """Take a row away."""
-        with self._lock:
-            self._rows.pop(str(key), None)
-
-    def every_key(self) -> Iterator[str | Tampered]:
-        """Every key, oldest first."""
-        return iter(tuple(self._rows))
-
-    def size(self) -> tuple[int, int]:
-        """Number of rows, and bytes that they take."""
-        return len(self._rows), sum(map(len, tuple(self._rows.values())))
-
-    def version(self) -> int:
-        """Grows with each `took_back`."""
-        return self._version
-
-    def took_back(self) -> None:
-        """Something must not be served any more."""
-        with self._lock:
-            self._version += 1
-
-    @contextmanager
-    def locked(self) -> Generator[None]:
-        """While inside, nobody else writes."""
-        with self._lock:
-            yield
-
-    def quarantine(self, alarm: Alarm, row: bytes) -> None:  # noqa: ARG002 - there is nowhere to keep it
-        """Sound the alarm."""
-        self._alarms = [*self._alarms, alarm][-MAX_QUARANTINED:]
-
-    def alarms(self) -> tuple[Alarm, ...]:
-        """The latest alarms."""
-        return tuple(self._alarms)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class DiskStore:
@@ -182,6 +136,15 @@ class DiskStore:
         """
         with self._using(writing=False) as cache:
             return None if cache is None else cache.get(key)
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes | Tampered]:
+        """The rows under `keys`.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        with self._using(writing=False) as cache:
+            return {} if cache is None else cache.get_many(keys)
 
     def put(self, key: str, row: bytes) -> None:
         """Write a row.
@@ -223,8 +186,13 @@ class DiskStore:
 
     def version(self) -> int:
         """How often something was taken back; read anew from the one file that all processes share."""
+        return self.state()[0]
+
+    def state(self) -> tuple[int, int]:
+        """How often something was taken back, and added; two numbers of 8 bytes in the one file."""
         file = self._versions()
-        return int.from_bytes(os.pread(file, 8, 0), "little") if file >= 0 else 0
+        both = os.pread(file, 16, 0) if file >= 0 else b""
+        return int.from_bytes(both[:8], "little"), int.from_bytes(both[8:], "little")
 
     def took_back(self) -> None:
         """Something must not be served any more, by any process.
@@ -232,11 +200,23 @@ class DiskStore:
         Raises:
             StoreFault: the disk failed.
         """
+        self._count(0)
+
+    def added(self) -> None:
+        """A key has a row that had none.
+
+        Raises:
+            StoreFault: the disk failed.
+        """
+        self._count(1)
+
+    def _count(self, which: int) -> None:
+        """One more, in the file that all processes share."""
         with self._using():
             file = self._versions(make=True)
             fcntl.flock(file, fcntl.LOCK_EX)
             try:
-                os.pwrite(file, (self.version() + 1).to_bytes(8, "little"), 0)
+                os.pwrite(file, (self.state()[which] + 1).to_bytes(8, "little"), 8 * which)
             finally:
                 fcntl.flock(file, fcntl.LOCK_UN)
 

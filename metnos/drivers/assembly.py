@@ -172,9 +172,10 @@ def open_plan_cache(
     settings: Settings, catalog: Catalog, rules: Rules, library: TemplateLibrary, *, lexicon: str, memory: bool
 ) -> PlanCache:
     """The plan cache of this home, or one in memory; nothing is read or made before its first use."""
+    from metnos.cache.memory import MemoryStore
     from metnos.cache.plancache import PlanCache
     from metnos.cache.signing import Keys
-    from metnos.cache.store import DiskStore, MemoryStore
+    from metnos.cache.store import DiskStore
     from metnos.cache.validity import DAY, World
 
     world = World(

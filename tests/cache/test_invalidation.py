@@ -11,10 +11,10 @@ import pytest
 
 from metnos.cache.disk import DATABASE
 from metnos.cache.entry import Entry, from_bytes, to_bytes
+from metnos.cache.memory import MemoryStore
 from metnos.cache.model import Match, Miss
 from metnos.cache.plancache import PlanCache
 from metnos.cache.signing import Keys, unpack
-from metnos.cache.store import MemoryStore
 from metnos.cache.validity import DAY, MAX_AGE
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.model import Contract, EffectRule, Intent

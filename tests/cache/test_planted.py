@@ -65,6 +65,9 @@ def test_what_is_not_inline_bytes_is_tampering(store: DiskStore, mode: Any, valu
     plant(store, mode=mode, value=value)
     assert isinstance(store.get(KEY), Tampered)
     assert store.get(OTHER) == b"row"
+    many = store.get_many((KEY, OTHER, f"l1:{'3' * 64}"))
+    assert many == {KEY: many[KEY], OTHER: b"row"}
+    assert isinstance(many[KEY], Tampered)
 
 
 def test_a_pickled_value_is_not_loaded(store: DiskStore, tmp_path: Path) -> None:

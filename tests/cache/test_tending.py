@@ -11,9 +11,10 @@ import msgspec
 import pytest
 
 from metnos.cache.disk import Tampered
+from metnos.cache.memory import MemoryStore
 from metnos.cache.model import Match
 from metnos.cache.plancache import PlanCache
-from metnos.cache.store import Alarm, MemoryStore, StoreFault
+from metnos.cache.store import Alarm, StoreFault
 from metnos.cache.tending import _shard_key
 from metnos.cache.validity import DAY
 from metnos.contracts.catalog import Catalog

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from metnos.cache.admission import Lesson
+from metnos.cache.memory import MemoryStore
 from metnos.cache.model import Asking, Match, Miss, Place
 from metnos.cache.plancache import PlanCache
 from metnos.cache.signing import Keys
-from metnos.cache.store import DiskStore, MemoryStore, Store
+from metnos.cache.store import DiskStore, Store
 from metnos.cache.templates import TemplateLibrary
 from metnos.cache.validity import World
 from metnos.contracts.catalog import Catalog
