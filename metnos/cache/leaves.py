@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, cast
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.model import Contract
 from metnos.plan.jsondata import is_list, is_object, pointer
+from metnos.plan.spelling import parse_string
 
 Role = Literal["data", "plain", "list", "key", "word", "position"]
 _POSITIONS = frozenset(("from_step", "from_steps"))
@@ -139,5 +140,15 @@ def _words(value: Any, where: str) -> Iterator[Leaf]:
     elif is_list(value):
         for index, item in enumerate(value):
             yield from _words(item, pointer(where, index))
+    elif isinstance(value, str):
+        yield Leaf(where, _spoken(value), "word")
     else:
-        yield Leaf(where, value, "word" if isinstance(value, str) else "position")
+        yield Leaf(where, value, "position")
+
+
+def _spoken(text: str) -> str:
+    """A name as it is meant: doubled dollars are one, as in every text that may hold references."""
+    if "$$" not in text:
+        return text
+    parts = parse_string(text)
+    return "".join(part for part in parts if isinstance(part, str)) if all(isinstance(p, str) for p in parts) else text

@@ -257,8 +257,10 @@ class _Search:
             return Reference(SlotTarget(self._use(index, readings, "reference", leaf.place)))
         self.conflicts.update(found)
         if spelled != "${RUNTIME:now}":
-            # "From the start of last week to the start of this one" is last week, and says so in another way.
-            self.conflicts.update(index for index, slot in self.slots.items() if slot.kind in RELATIVE)
+            # "From the start of last week to the start of this one" is last week, and says so in another way; so is the
+            # start of the day 30 days ago for "older than 30 days".
+            counting = {*RELATIVE, "duration"}
+            self.conflicts.update(index for index, slot in self.slots.items() if slot.kind in counting)
         return reference
 
     # --- uses -----------------------------------------------------------------------------------------------

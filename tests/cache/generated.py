@@ -29,6 +29,10 @@ VALUES: dict[str, dict[str, Sequence[str]]] = {
             '"table.md"', '"it costs 5$"', '"pdf"',
         ),
         "period": ("yesterday", "last week", "this month", "in the last 7 days", "today", "last year"),
+        "duration": ("30 days", "two weeks", "14 days", "a day", "365 days", "3 hours"),
+        "date": ("2026-02-28", "march 5, 2026", "5 march", "tomorrow", "30/11/2026"),
+        "name": ("Flurb", "Two Words", "flurb", "Name"),
+        "paths": ("a.txt and b/c.md", "x.py, y.py and z.py", "b.txt and a.txt", "a.txt and a.txt", "~/x.csv and /tmp/y"),
     },
     "it": {
         "integer": ("7", "cinque", "120", "3", "1", "dodici"),
@@ -37,6 +41,10 @@ VALUES: dict[str, dict[str, Sequence[str]]] = {
         "glob": ("*.zip", "*.pdf", "a/**/*.c", "report*", "*.csv"),
         "quoted": ('"due parole"', "«x»", '"${step1}"', '"TODO"', '"mio file.txt"', '"lista.csv"', '"costa 5$"'),
         "period": ("ieri", "la settimana scorsa", "questo mese", "negli ultimi 7 giorni"),
+        "duration": ("30 giorni", "due settimane", "14 giorni", "un giorno", "365 giorni", "3 ore"),
+        "date": ("2026-02-28", "5 marzo 2026", "5 marzo", "domani", "30/11/2026"),
+        "name": ("Flurb", "Due Parole", "flurb", "Nome"),
+        "paths": ("a.txt e b/c.md", "x.py, y.py e z.py", "b.txt e a.txt", "a.txt e a.txt", "~/x.csv e /tmp/y"),
     },
 }  # fmt: skip
 """Awkward on purpose: endings that choose a format, quotes of three kinds, references, dollars, words of sentences."""

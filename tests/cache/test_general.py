@@ -69,7 +69,8 @@ def test_most_examples_leave_every_slot_open(library: TemplateLibrary, catalog: 
         general = generalise(request, match.plan, catalog)
         assert isinstance(general, General)
         counted["fixed" if general.fixed else "open"] += 1
-    assert counted["open"] > 4 * counted["fixed"], counted
+    # The name of a column says what a plan looks at, and the end of a file's name how it writes: both stay in the key.
+    assert counted["open"] > 2 * counted["fixed"], counted
 
 
 # --- one rule each ------------------------------------------------------------------------------------------
