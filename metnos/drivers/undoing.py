@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 EXECUTOR = "undo_effects"
 MOST = 1_000
 """Actions of one step."""
+LOOKED_AT = 20
+"""So many of the latest turns are looked at for one that can be undone, where the one that was named cannot."""
 _PLACE: dict[str, Any] = {
     "type": "object",
     "properties": {"path": {"type": "string"}, "path_bytes": {"type": "string"}},
@@ -97,9 +99,31 @@ def _actions(effect: dict[str, Any]) -> list[dict[str, Any]]:
     return receipt.get("actions", [])
 
 
+def _another(parts: Parts, turn: str) -> str:
+    """The latest turn that can be undone, as a hint: `last` is often the question that was asked after it."""
+    from metnos.record.faults import RecordFault
+    from metnos.record.reading import view
+
+    for one in parts.journal.turns(LOOKED_AT):
+        if one.turn == turn or one.status != "closed":
+            continue
+        try:
+            effects = view(parts.journal.load(one.turn)).effects
+        except RecordFault:
+            continue
+        if any(map(_actions, effects)):
+            return f"`metnos undo {one.turn}` undoes the latest that can be"
+    return ""
+
+
 def opened_for(parts: Parts, view: TurnView) -> TurnOpened:
     """The first input of the turn that undoes another one."""
-    actions = actions_of(view)
+    try:
+        actions = actions_of(view)
+    except NothingToUndo as fault:
+        if not fault.hint:
+            fault.hint = _another(parts, view.turn)
+        raise
     lists = {f"actions{at // MOST + 1}": actions[at : at + MOST] for at in range(0, len(actions), MOST)}
     arguments = {name: f"${{item.{name}}}" for name in _ARGUMENTS}
     steps: list[Any] = [{"tool": EXECUTOR, "for_each": f"${{INPUT:{name}}}", "args": arguments} for name in lists]

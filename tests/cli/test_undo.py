@@ -79,3 +79,13 @@ def test_what_cannot_be_undone(metnos: Metnos) -> None:
     assert (done.status, done.error["code"]) == (1, "turn-open")
     assert "metnos resume" in done.error["hint"]
     assert metnos("undo").status == 2
+
+
+def test_a_turn_that_did_nothing_points_to_the_latest_that_did(metnos: Metnos, folder: Path) -> None:
+    (folder / "plan.json").write_text(json.dumps(PLAN))
+    turn = approved(metnos, "run", "plan.json")
+    assert metnos("ask", "how many files are here").status == 0
+    done = metnos("--json", "undo", "last")
+    assert done.error["code"] == "nothing-to-undo"
+    assert f" metnos undo {turn}`" in done.error["hint"]
+    assert metnos("undo", turn).status == 5  # it waits for consent
