@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from metnos.cache.general import bind_general, generalise
+from metnos.cache.general import bind_general, generalise, unfit
 from metnos.cache.model import Match
 from metnos.cache.template import Refusal
 from metnos.cache.templates import TemplateLibrary
 from metnos.cache.uses import General, NotGeneral
 from metnos.contracts.catalog import Catalog
+from metnos.contracts.model import Contract, EffectRule
 from metnos.plan.jsondata import canonical
 from metnos.plan.terminals import TERMINALS
 from metnos.request.understand import understand
@@ -305,3 +306,39 @@ def test_a_stored_general_binds_as_the_first_did(catalog: Catalog) -> None:
     again = msgspec.json.decode(msgspec.json.encode(general), type=General)
     assert bound(again, "list the zip files in lib") == plan_of([find(pattern="*.zip", path="lib")])
     assert again == general
+
+
+def test_a_literal_in_a_sensitive_argument_is_kept_nowhere(catalog: Catalog) -> None:
+    properties = {"user": {"type": "string"}, "password": {"type": "string"}}
+    login = Contract(
+        name="log_in",
+        version="1.0.0",
+        args={"type": "object", "properties": properties},
+        sensitive=("password",),
+        effects=(EffectRule(effect="read"),),
+    )
+    wider = catalog.with_contracts([login])
+    request = understand('log in with "hunter2"', "en")
+
+    def plan(password: str) -> dict[str, Any]:
+        return plan_of([read("key.txt"), {"tool": "log_in", "args": {"user": "me", "password": password}}])
+
+    assert generalise(request, plan("hunter2"), wider) == NotGeneral("sensitive", "/steps/1/args/password")
+    assert unfit(request, plan("hunter2"), wider) == NotGeneral("sensitive", "/steps/1/args/password")
+    assert isinstance(generalise(request, plan("key ${step1.text}"), wider), NotGeneral)
+    assert isinstance(generalise(request, plan("${step1.text}"), wider), General)
+    assert unfit(request, plan("${step1.text}"), wider) is None
+
+
+def test_values_side_by_side_and_opaque_spellings_stay_in_the_key(catalog: Catalog) -> None:
+    # Two values without anything between them: "5$" and "{x}" would be read as one thing.
+    general = general_of(
+        'copy "a!" to "!b"',
+        find(),
+        answer("It is a!!b."),
+        catalog=catalog,
+    )
+    assert set(general.fixed) == {0, 1}
+    # A reference in another spelling cannot be given back byte for byte; what stands beside it is left as it is.
+    general = general_of("list the files in src", find(path="src"), answer("In src: $<step1.count>"), catalog=catalog)
+    assert general.fixed == {0: "src"}
