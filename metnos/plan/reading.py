@@ -16,6 +16,8 @@ _JSON_BEGINS = ("{", "[", '"')
 
 def read_text(written: bytes | str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:
     """A plan as an object, or why the text is none."""
+    if _marked(written):  # nobody sees it, so what is wrong with the first line would not be understood
+        return None, (Diagnostic(code="not-utf8", where="", found="a byte order mark before the first character"),)
     try:
         if not _looks_like_json(written):
             return _from_lines(written)
@@ -33,9 +35,13 @@ def as_object(data: Any) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]
     return None, (Diagnostic(code="wrong-type", where="", found=found, expected="an object with `steps`"),)
 
 
+def _marked(written: bytes | str) -> bool:
+    return written.startswith("\ufeff") if isinstance(written, str) else written.startswith(b"\xef\xbb\xbf")
+
+
 def _looks_like_json(written: bytes | str) -> bool:
     text = written if isinstance(written, str) else written.decode("utf-8", "replace")
-    return text.lstrip("\ufeff \t\r\n").startswith(_JSON_BEGINS)
+    return text.lstrip(" \t\r\n").startswith(_JSON_BEGINS)
 
 
 def _from_lines(written: bytes | str) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:

@@ -139,6 +139,9 @@ def test_a_plan_is_taken_in_every_form(light: Engine, given: Any) -> None:
 UNREADABLE: list[tuple[Any, str]] = [
     (b"", "terminal-missing"),
     (b"\xff\xfe", "not-utf8"),
+    (b"\xef\xbb\xbf1 find_files\nend", "not-utf8"),
+    (b'\xef\xbb\xbf{"steps": []}', "not-utf8"),
+    ("\ufeff1 find_files\nend", "not-utf8"),
     (b'{"steps": [\xff]}', "not-utf8"),
     (b"{", "json-syntax"),
     (b'{"steps": [], "steps": []}', "duplicate-key"),
