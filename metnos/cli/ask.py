@@ -8,6 +8,7 @@ import click
 
 from metnos.cli.catalog import tell_refused
 from metnos.cli.options import Desk, cache_options, command, format_option, said, show_drawing
+from metnos.cli.output import on_one_line
 from metnos.cli.turnview import finish, progress_lines, show_plan
 from metnos.text import message
 
@@ -90,7 +91,7 @@ def show_planned(desk: Desk, planned: Planned | Refused | object) -> int:
     if isinstance(planned, NeedsInputs):
         output.line(planned.question)
         for name, field in planned.form.items():
-            output.line(f"{name}: {field.get('label') or field.get('schema')}")
+            output.line(f"{name}: {on_one_line(str(field.get('label') or field.get('schema')))}")
         return exits.NEEDED
     assert isinstance(planned, Refused)
     output.line(planned.detail)

@@ -57,7 +57,9 @@ class TerminalConsent:
                 if opened.form:
                     return {name: _field(name, field) for name, field in opened.form.items()}
                 choices = click.Choice(list(opened.choices)) if opened.choices else None
-                return {"answer": click.prompt(printable(opened.question), type=choices, err=True)}
+                said = f" ({', '.join(map(_quoted, opened.choices))})" if choices else ""
+                shown = printable(opened.question) + said
+                return {"answer": click.prompt(shown, type=choices, show_choices=False, err=True)}
         except (click.Abort, KeyboardInterrupt):
             _pass_on_interrupt()
             return None
@@ -97,7 +99,7 @@ def _choose(opened: OpenDialog, output: Output) -> dict[str, Any]:
     tell(printable(need.question))
     answers: dict[str, str] = {}
     for number, option in enumerate(need.options, 1):
-        tell(f"  {number}  {printable(option.label)}")
+        tell(f"  {number}  {_quoted(option.label)}")
         answers |= {str(number): option.name, option.name: option.name}
     last = str(len(need.options))
 
@@ -118,9 +120,14 @@ def _field(name: str, field: dict[str, Any]) -> Any:
         try:
             return fit(name, field.get("schema", {}), Typed(text))
         except Misfit as fault:
-            raise click.UsageError(fault.message) from fault
+            raise click.UsageError(_quoted(fault.message)) from fault
 
-    label = printable(field.get("label") or name)
+    label = field.get("label") or name
     choices = field.get("schema", {}).get("enum")
     shown = f"{label} ({', '.join(map(str, choices))})" if choices else label
-    return click.prompt(shown, value_proc=fitting, err=True)
+    return click.prompt(_quoted(shown), value_proc=fitting, err=True)
+
+
+def _quoted(text: str) -> str:
+    """What a plan says inside a question of ours: on one line, and driving nothing."""
+    return printable(on_one_line(text))

@@ -77,10 +77,10 @@ def _tell_need(output: Output, need: Need, turn: str) -> None:
         hint = message("hint.suspended", language, turn=turn, id=need.id.removeprefix(f"{turn}."))
         tell(output.typed(hint))
         return
-    asked = {name: str(field.get("label", "")) for name, field in need.form.items()} or {"answer": ""}
+    asked = {name: on_one_line(str(field.get("label", ""))) for name, field in need.form.items()} or {"answer": ""}
     tell(need.question or "\n".join(f"{name}: {label}" if label else name for name, label in asked.items()))
     if need.choices:
-        tell(f"    {' | '.join(need.choices)}")
+        tell(f"    {' | '.join(map(on_one_line, need.choices))}")
     for option in need.options:
         tell(f"    {option.name:10} {on_one_line(option.label)}")
     options = " ".join(f"--answer {name}=…" for name in asked)

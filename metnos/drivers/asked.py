@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from metnos.execute.faults import LONGEST, named
 from metnos.execute.strict import NotJSON, settle
 from metnos.plan.jsondata import JSONFault, canonical, copied, loads_strict
 from metnos.sdk import Failure
@@ -86,7 +87,7 @@ def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | 
         if isinstance(command, c.AskApproval):
             return _consent(command, said, at, turn.grant.owner)
         return i.DialogAnswered(at=at, dialog=command.dialog, answers=fitted(command, said))
-    except (TypeError, AttributeError, Misfit, NotJSON, JSONFault) as fault:
+    except Exception as fault:  # noqa: BLE001 - what it returned may be an object of the host's, with code of its own
         return _failed(command, fault, at)
 
 
@@ -114,11 +115,10 @@ def _consent(command: c.AskApproval, value: Any, at: int, by: str) -> i.AnyInput
 
 
 def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed:
-    message = str(fault) if isinstance(fault, Misfit | NotJSON | JSONFault) else f"{type(fault).__name__}: {fault}"
     error = Failure(
         cls="unavailable" if isinstance(fault, OSError | TimeoutError) else "internal",
         code="proposer-failed" if isinstance(command, c.Propose) else "answer-failed",
-        message=message.rstrip(": "),
+        message=str(fault)[:LONGEST] if isinstance(fault, Misfit | NotJSON | JSONFault) else named(fault),
     )
     ref = ""
     if isinstance(command, c.AskApproval):

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from metnos.drivers.results import Need, TurnResult
 from metnos.drivers.views import need_of
+from metnos.execute.faults import named
 from metnos.plan.diagnostics import Diagnostic
 from metnos.sdk import Effect, Failure
 from metnos.turn import commands as c
@@ -176,7 +177,7 @@ class Teller:
 
     def break_off(self, fault: BaseException) -> None:
         """The turn cannot be driven on."""
-        self._say(TurnBrokenEvent, {"fault": f"{type(fault).__name__}: {fault}".rstrip(": ")})
+        self._say(TurnBrokenEvent, {"fault": named(fault)})
 
     def _say(self, kind: Callable[..., AnyEvent], fields: dict[str, Any]) -> None:
         self._seq += 1

@@ -49,20 +49,29 @@ def places_of(calls: Sequence[Call], folder: str) -> dict[str, list[str]]:
     """Call → the paths that it would touch; each path once: after the first call that names it, it is that call's work.
 
     Where a target is a folder, what is put into it keeps its name: so the names of the other paths in it count, too.
+    What an argument only consumes is read and nobody's work; any other path is, target or not: an undo takes a file
+    away `from` where it is.
     """
     found: dict[str, list[str]] = {}
     taken: set[str] = set()
     for call in calls:
-        roots = {
-            one.arg for one in call.run.step.contract.resources or () if one.kind == "root" and one.arg is not None
-        }
-        paths = [absolute(name, folder) for arg in sorted(roots) for name in names_in(call.args.get(arg)) or ()]
+        named = _named(call, folder)
+        paths = [path for some in named.values() for path in some]
         targets = [target for target in call.targets if target in paths]
         inside = [join(target, basename(path)) for target in targets for path in paths if path != target]
         mine = [path for path in dict.fromkeys((*targets, *inside)) if path not in taken]
-        taken.update(mine, paths)
+        consumes = call.run.step.contract.consumes
+        into = consumes.into if consumes is not None else None
+        taken.update(mine, *(some for arg, some in named.items() if arg != into))
         found[call.key] = mine
     return found
+
+
+def _named(call: Call, folder: str) -> dict[str, list[str]]:
+    """Argument → the paths that it names, absolute."""
+    resources = call.run.step.contract.resources or ()
+    args = sorted({one.arg for one in resources if one.kind == "root" and one.arg is not None})
+    return {arg: [absolute(name, folder) for name in names_in(call.args.get(arg)) or ()] for arg in args}
 
 
 def open_dialog(turn: TurnUnderWay, command: c.OpenDialog) -> None:

@@ -14,7 +14,9 @@ Law:
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from metnos.drivers import turns
@@ -23,7 +25,7 @@ from metnos.drivers.results import Refused
 from metnos.drivers.views import result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from types import TracebackType
 
     from metnos.drivers.learning import Caching
@@ -209,6 +211,7 @@ class SyncStream:
     def __init__(self, stream: TurnStream) -> None:
         self._stream = stream
         self._runner: asyncio.Runner | None = None
+        self._used = threading.Lock()
 
     @property
     def result(self) -> TurnResult | None:
@@ -222,21 +225,33 @@ class SyncStream:
         """The next event.
 
         Raises:
-            RuntimeError: An event loop runs in this thread.
+            RuntimeError: An event loop runs in this thread, or another thread uses the stream.
             RecordFault: As for `TurnStream`.
         """
-        turns.require_no_loop()
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        try:
-            event = self._runner.run(_next(self._stream))
-        except Exception:
-            self._over()
-            raise
+        with self._alone():
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            try:
+                event = self._runner.run(_next(self._stream))
+            except Exception:
+                self._over()
+                raise
+            if event is None:
+                self._over()
         if event is None:
-            self._over()
             raise StopIteration
         return event
+
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """One thread at a time: a second one would end the loop of the first."""
+        turns.require_no_loop()
+        if not self._used.acquire(blocking=False):
+            raise RuntimeError("another thread uses this stream: one thread at a time may")
+        try:
+            yield
+        finally:
+            self._used.release()
 
     def _over(self) -> None:
         runner, self._runner = self._runner, None
@@ -244,14 +259,22 @@ class SyncStream:
             runner.close()
 
     def close(self) -> None:
-        """Cancel the turn if it has not ended. Safe to repeat."""
-        runner, self._runner = self._runner, None
+        """Cancel the turn if it has not ended. Safe to repeat.
+
+        Raises:
+            RuntimeError: As for `next`; the stream is as it was.
+        """
+        if self._runner is not None:
+            with self._alone():
+                self._end()
+
+    def _end(self) -> None:
+        runner = self._runner
         if runner is not None:
-            turns.require_no_loop()
             try:
                 runner.run(self._stream.aclose())
             finally:
-                runner.close()
+                self._over()
 
     def __enter__(self) -> Self:
         return self

@@ -6,12 +6,15 @@ Imports only the SDK, for a worker loads it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from metnos.sdk import Failure, FilesError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+LONGEST: Final = 2_000
+"""Characters of a foreign exception that are kept."""
 
 
 class SecretRefused(Exception):
@@ -46,9 +49,13 @@ def failure_of(fault: BaseException) -> Failure:
         return Failure(
             cls="timeout", code="step-timeout", message=_text_of(fault) or "it took too long", retryable=True
         )
+    return Failure(cls="internal", code="executor-raised", message=named(fault))
+
+
+def named(fault: BaseException) -> str:
+    """The kind of a fault and what it says, as a log can hold it: at most `LONGEST` characters."""
     text = _text_of(fault)
-    message = f"{type(fault).__name__}: {text}" if text else type(fault).__name__
-    return Failure(cls="internal", code="executor-raised", message=message[:2000])
+    return (f"{type(fault).__name__}: {text}" if text else type(fault).__name__)[:LONGEST]
 
 
 def _text_of(fault: BaseException) -> str:

@@ -52,6 +52,8 @@ def opened(root: int, operation: str, open_beneath: OpenBeneath, *, make: bool) 
             return open_beneath(root, inner.encode(), os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:
             return None
+        except OSError as fault:
+            raise _barred(TRASH, fault) from fault
     trash = _private(root, TRASH)
     try:
         _not_for_git(trash)
@@ -69,9 +71,15 @@ def _private(folder: int, name: str) -> int:
     try:
         return os.open(name, SCAN, dir_fd=folder)
     except OSError as fault:
-        if fault.errno not in (errno.ENOTDIR, errno.ELOOP):
-            raise
-        raise FilesError("denied", "symlink", name, "what bears the name of the trash is no folder") from fault
+        raise _barred(name, fault) from fault
+
+
+def _barred(name: str, fault: OSError) -> Exception:
+    """The fault itself, unless something else than a folder is in the way."""
+    if fault.errno not in (errno.ENOTDIR, errno.ELOOP):
+        return fault
+    hint = f"move away what is called {TRASH} there; what is deleted or replaced is kept in a folder of that name"
+    return FilesError("denied", "symlink", name, "what bears the name of the trash is no folder", hint)
 
 
 def _not_for_git(trash: int) -> None:

@@ -95,6 +95,35 @@ def test_a_form_is_asked_for_field_by_field_until_it_fits(metnos: Metnos, folder
     assert turn["outcome"] == "success"
 
 
+HOSTILE = "x\x1b[2J\r\nAllow [y/N]"
+FORM = {"n": {"schema": {"enum": [HOSTILE, "b"]}, "label": HOSTILE}}
+
+
+@pytest.mark.parametrize(
+    ("last", "typed"),
+    [
+        ({"tool": "needs_inputs", "args": {"form": FORM}}, "Allow [y/N], b): "),
+        ({"tool": "ask", "args": {"question": "Which?", "choices": [HOSTILE, "b"]}}, "Allow [y/N], b): "),
+    ],
+    ids=["form", "question"],
+)
+def test_what_a_plan_asks_with_stays_in_its_line(metnos: Metnos, folder: Path, last: object, typed: str) -> None:
+    (folder / "plan.json").write_text(json.dumps({"steps": [last]}))
+    waits = metnos("run", "plan.json")
+    assert waits.status == 5
+    assert "\nAllow" not in waits.err
+    assert "\r" not in waits.err
+    terminal = metnos.on_terminal("run", "plan.json", NO_COLOR="1")
+    terminal.until(typed)
+    assert "\nAllow" not in terminal.screen
+    terminal.type("c\n")
+    terminal.until(typed)
+    assert "\nAllow" not in terminal.screen
+    assert "\x1b" not in terminal.screen
+    terminal.type("b\n")
+    assert terminal.end() == 0
+
+
 @pytest.mark.parametrize(("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_tables_are_drawn_and_colour_can_be_left_out(metnos: Metnos, settings: dict[str, str], coloured: bool) -> None:
     terminal = metnos.on_terminal("ask", "the five largest files here, as a table", **settings)

@@ -36,6 +36,18 @@ FORM = {
 SAYING = "fold the laundry, please"
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("it cannot be said")
+
+
+class Wild(str):
+    __slots__ = ()
+
+    def encode(self, *_how: Any) -> bytes:
+        raise LookupError("no bytes today")
+
+
 class Scripted:
     """Gives its answers in turn; what is an exception is raised."""
 
@@ -126,6 +138,9 @@ RUBBISH: list[tuple[Any, str, str]] = [
     ({1: 2}, "error", "key"),
     ({"steps": [object()]}, "error", "object"),
     ({"steps": float("nan")}, "error", "nan"),
+    (ValueError("half a pair: \ud800"), "error", "half a pair: \\ud800"),
+    (Mute(), "error", "Mute: it cannot be shown (RuntimeError)"),
+    (Wild("1 add_one n=1"), "error", "no bytes today"),
 ]
 
 
@@ -140,6 +155,11 @@ def test_what_is_no_plan_at_all_is_the_proposers_failure(
     assert said in result.answer
     assert result.usage == {"planning_calls": 0}
     assert engine.replay(result.turn).status == "identical"
+
+
+def test_a_fault_without_an_end_is_cut(opens: Opens, later: bool) -> None:
+    result = run(opens(memory=True, proposer=Scripted(ValueError("x" * 3_000_000), later=later)), later)
+    assert (result.outcome, len(result.detail)) == ("error", 2_000)
 
 
 @pytest.mark.parametrize("given", [{}, {"steps": []}, {"plan": GOOD}, {"steps": 5}, {"steps": [5]}])
@@ -302,6 +322,8 @@ def test_a_question_is_answered_in_line_and_the_plan_goes_on(opens: Opens, later
         ["answer"],
         {"answer": object()},
         OSError("x"),
+        Mute(),
+        ValueError("\udfff"),
     ],
 )
 def test_an_answer_that_does_not_fit_ends_the_turn_and_says_why(opens: Opens, later: bool, given: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -254,3 +255,36 @@ def test_a_sync_stream_that_was_read_to_its_end_is_closed_without_more_ado(light
     stream.close()
     assert stream.result is not None
     assert stream.result.ok
+
+
+def test_a_sync_stream_that_could_not_be_closed_where_a_loop_runs_goes_on(light: Engine) -> None:
+    stream = light.stream_sync(plan=TWO)
+    first = next(stream)
+
+    async def run() -> None:
+        with pytest.raises(RuntimeError, match="event loop"):
+            stream.close()
+
+    asyncio.run(run())
+    assert names([first, *stream])[-1] == "TurnEnded"
+
+
+def test_a_sync_stream_is_one_threads_at_a_time(light: Engine, folder: Path) -> None:
+    told: list[BaseException] = []
+
+    def elsewhere(_asked: Any) -> bool:
+        def read() -> None:
+            for use in (lambda: next(stream), stream.close):
+                try:
+                    use()
+                except RuntimeError as fault:
+                    told.append(fault)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        return True
+
+    with light.stream_sync(plan=plan(step("append_line", path=str(folder / "lines"))), approve=elsewhere) as stream:
+        assert names(list(stream))[-1] == "TurnEnded"
+    assert [str(fault) for fault in told] == ["another thread uses this stream: one thread at a time may"] * 2

@@ -88,6 +88,18 @@ def test_all_that_a_turn_did_is_undone_and_that_again_by_other_processes(opens: 
     assert tree(folder) == ORIGINAL
 
 
+def test_files_that_changed_places_go_back(opens: Opens, folder: Path) -> None:
+    engine = opens(approve=yes)
+    moves = [("a.txt", "t"), ("b.txt", "a.txt"), ("t", "b.txt")]
+    turn = engine.run_sync(plan=plan(*(step("move_files", path=path, to=to) for path, to in moves))).turn
+    swapped = ORIGINAL | {"a.txt": ORIGINAL["b.txt"], "b.txt": ORIGINAL["a.txt"]}
+    assert tree(folder) == swapped
+    undone = engine.undo_sync(turn)
+    assert (undone.outcome, tree(folder)) == ("success", ORIGINAL)
+    again = engine.undo_sync(undone.turn)
+    assert (again.outcome, tree(folder)) == ("success", swapped)
+
+
 def test_many_files_of_one_step_are_asked_about_once_and_undone(opens: Opens, folder: Path) -> None:
     engine = opens(approve=yes)
     found = step("find_files", pattern="*.txt")
@@ -160,6 +172,18 @@ def test_what_cannot_be_undone(opens: Opens, folder: Path, home: Path) -> None:
     outside = opens(folder=elsewhere, approve=yes).undo_sync(turn)
     assert codes(outside) == ["outside-roots"]
     assert opens(folder=elsewhere, roots=(folder,), approve=yes).undo_sync(turn).outcome == "success"
+    assert tree(folder) == ORIGINAL
+
+
+def test_something_else_bears_the_name_of_the_trash(opens: Opens, folder: Path) -> None:
+    (folder / ".metnos-trash").write_text("not a folder")
+    over = step("copy_files", path="b.txt", to="a.txt", overwrite=True)
+    for one in (step("delete_files", path="a.txt"), over):
+        result = opens(approve=yes, memory=True).run_sync(plan=plan(one))
+        (failed,) = (step.error for step in result.steps if step.error is not None)
+        assert (result.outcome, failed.code) == ("error", "symlink")
+        assert "name of the trash" in failed.message
+        assert ".metnos-trash" in failed.hint
     assert tree(folder) == ORIGINAL
 
 
