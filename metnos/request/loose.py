@@ -7,6 +7,8 @@ looks at a token and its neighbours; the words are data of the language (`[loose
 | dropped or folded | where |
 |---|---|
 | a greeting (`greeting`) | at the beginning, if anything follows it, with the comma behind it |
+| words that only ask to be told (`telling`) | at the beginning or behind a greeting, before a question word ("tell me where …"), a polite word between them too |
+| a way to ask (`asking`) | at the same place: read as the way that the table names ("could you" as "can you"), never left out |
 | a polite word (`polite`) | beside a comma, at the end, or behind a word of `polite_after` ("can you please") |
 | an article (`article`) | before a word of `article_before` or of `superlatives`, a glob, or a number that a superlative follows: what these words name is definite with or without it ("the five largest", "the total size") |
 | a comma | before a separator ("a, and b"), and beside a polite word that is dropped |
@@ -17,14 +19,33 @@ from __future__ import annotations
 from metnos.request.sight import Sight
 
 
-def greeted(sight: Sight, at: int) -> int:
+def opened(sight: Sight, at: int) -> tuple[int, str]:
+    """(the first token behind what opens a request at `at`, what is read in its place; "" for nothing)."""
+    at = _greeted(sight, at)
+    for phrase in sight.lexicon.loose.telling.get(sight.key(at), ()):
+        behind = at + len(phrase.words)
+        behind += sight.key(behind) in sight.lexicon.loose.polite
+        if _stands(sight, at, phrase.words) and sight.key(behind) in sight.lexicon.loose.asked:
+            return behind, ""
+    for phrase in sight.lexicon.loose.asking.get(sight.key(at), ()):
+        behind = at + len(phrase.words)
+        if _stands(sight, at, phrase.words) and behind < sight.count:
+            return behind, phrase.value
+    return at, ""
+
+
+def _greeted(sight: Sight, at: int) -> int:
     """The first token behind a greeting that begins at `at`, or `at`."""
     for phrase in sight.lexicon.loose.greetings.get(sight.key(at), ()):
         behind = at + len(phrase.words)
-        if all(sight.key(at + i) == word for i, word in enumerate(phrase.words)):
+        if _stands(sight, at, phrase.words):
             behind += sight.mark(behind) == ","
             return behind if behind < sight.count else at
     return at
+
+
+def _stands(sight: Sight, at: int, words: tuple[str, ...]) -> bool:
+    return all(sight.key(at + i) == word for i, word in enumerate(words))
 
 
 def is_loose(sight: Sight, at: int) -> bool:

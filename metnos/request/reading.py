@@ -144,6 +144,9 @@ def _times(data: Mapping[str, Any]) -> Times:
 def _loose(data: Mapping[str, str]) -> Loose:
     return Loose(
         greetings=by_first(phrases(data["greeting"])),
+        telling=by_first(phrases(data["telling"])),
+        asked=_set(data["asked"]),
+        asking=by_first(phrases(data["asking"])),
         polite=_set(data["polite"]),
         polite_after=_set(data["polite_after"]),
         articles=_set(data["article"]),

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from metnos.request.explained import Explained
 from metnos.request.lexicon import lexicons as shipped
-from metnos.request.loose import greeted, is_loose
+from metnos.request.loose import is_loose, opened
 from metnos.request.model import Request, Slot
 from metnos.request.sight import Found, Run, Seen, Sight
 from metnos.request.slots import is_naming, rule_of, slot_at
@@ -44,9 +44,14 @@ class _Heard(NamedTuple):
 def request_of(text: str, chunks: Sequence[str], seen: Sequence[Seen], lexicon: Lexicon) -> Request:
     """The request that the tokens of `text` are: both forms in one pass, slots, and an explanation that waits."""
     first, last = _trim(seen, lexicon)
-    forms, runs, dropped, negated = _walk(Sight(seen[:last], lexicon), first)
+    sight = Sight(seen[:last], lexicon)
+    behind, read_as = _opened(sight, first)
+    forms, runs, dropped, negated = _walk(sight, first, behind)
     normal = " ".join(forms)
-    loose = " ".join([form for at, form in enumerate(forms) if at not in dropped]) if dropped else normal
+    loose = normal
+    if dropped:
+        kept = [form for at, form in enumerate(forms) if at not in dropped]
+        loose = " ".join([read_as, *kept] if read_as else kept)
     explained = Explained(text, chunks, seen, lexicon, first, last, runs)
     slots: tuple[Slot, ...] = ()
     if runs:
@@ -174,14 +179,23 @@ def _without_marks(seen: Sequence[Seen], first: int, last: int) -> int:
     return last
 
 
-def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Run]], set[int], bool]:
-    """The strict form, slots and folded phrases by their first token, what the loose form drops (by place in the form), negation."""
-    tokens, last, at = sight.tokens, sight.count, first
-    behind_greeting = greeted(sight, first)
-    forms: list[str] = []
+def _opened(sight: Sight, first: int) -> tuple[int, str]:
+    """What opens the request in the loose grade; nothing does where a slot or a folded phrase begins in it."""
+    behind, read_as = opened(sight, first)
+    whole = range(first, behind)
+    return (first, "") if any(_run_at(sight, at, sight.tokens[at]) for at in whole) else (behind, read_as)
+
+
+def _walk(sight: Sight, first: int, behind: int) -> tuple[list[str], list[tuple[int, Run]], set[int], bool]:
+    """The strict form, slots and folded phrases by their first token, what the loose form drops (by place in the form), negation.
+
+    `behind` is the first token behind what opens the request; the loose form drops what is before it.
+    """
+    tokens, last, at = sight.tokens, sight.count, behind
+    forms = [token.form for token in tokens[first:behind]]
     runs: list[tuple[int, Run]] = []
-    dropped: set[int] = set()
-    negated = False
+    dropped = set(range(len(forms)))
+    negated = any(token.negates for token in tokens[first:behind])
     while at < last:
         token = tokens[at]
         if token.plain:
@@ -195,12 +209,10 @@ def _walk(sight: Sight, first: int) -> tuple[list[str], list[tuple[int, Run]], s
             at += run.length
             continue
         negated = negated or token.negates
-        if at < behind_greeting or (token.may_go and is_loose(sight, at)):
+        if token.may_go and is_loose(sight, at):
             dropped.add(len(forms))
         forms.append(token.form)
         at += 1
-    if behind_greeting > first:
-        dropped.update(range(behind_greeting - first))
     return forms, runs, dropped, negated
 
 

@@ -106,6 +106,11 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
 
     greetings: Mapping[str, tuple[Phrase, ...]]
     """First word → greetings, longest first."""
+    telling: Mapping[str, tuple[Phrase, ...]]
+    """First word → words that only ask to be told, longest first; dropped before a word of `asked`."""
+    asked: frozenset[str]
+    asking: Mapping[str, tuple[Phrase, ...]]
+    """First word → ways to ask, longest first, each with the way that it is read as."""
     polite: frozenset[str]
     polite_after: frozenset[str]
     articles: frozenset[str]

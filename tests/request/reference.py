@@ -7,6 +7,7 @@ rule is worth a look, both forms, the places in the text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from metnos.request.lexicon import lexicons
@@ -14,7 +15,7 @@ from metnos.request.loose import is_loose
 from metnos.request.sight import Found, Rule, Seen, Sight
 from metnos.request.slots import rule_of, slot_at
 from metnos.request.tokens import Piece, pieces_of
-from metnos.request.words import Lexicon
+from metnos.request.words import Lexicon, Phrase
 
 QUOTES = {'"': '"', "“": "”", "«": "»", "`": "`"}
 
@@ -87,9 +88,9 @@ def understood(text: str, language: str | None = None) -> Said:
     tokens = [see(chunk, piece, lexicon) for _, chunk, piece in pieces]
     first, last = trimmed(tokens, lexicon)
     sight = Sight(tokens[:last], lexicon)
-    greeting = behind_greeting(tokens, first, last, lexicon)
+    opening, read_as = behind_opening(sight, first)
     strict: list[str] = []
-    loose: list[str] = []
+    loose: list[str] = [read_as] if read_as else []
     slots: list[tuple[str, int, int, Any]] = []
     negated = False
     at = first
@@ -97,7 +98,7 @@ def understood(text: str, language: str | None = None) -> Said:
         found = slot_at(sight, at)
         form = tokens[at].form if found is None else reads(found)
         strict.append(form)
-        if at >= greeting and (found is not None or not may_go(sight, at)):
+        if at >= opening and (found is not None or not may_go(sight, at)):
             loose.append(form)
         if found is None:
             negated = negated or tokens[at].negates
@@ -151,14 +152,34 @@ def without_marks(tokens: list[Seen], first: int, last: int) -> int:
     return last
 
 
-def behind_greeting(tokens: list[Seen], first: int, last: int, lexicon: Lexicon) -> int:
-    """The first token that a greeting leaves in the loose form."""
-    said = [token.said for token in tokens]
-    greetings = [phrase.words for found in lexicon.loose.greetings.values() for phrase in found]
-    for words in sorted(greetings, key=len, reverse=True):
-        if tuple(said[first : min(last, first + len(words))]) == words:
-            behind = first + len(words)
-            if behind < last and tokens[behind].key == ",":
-                behind += 1
-            return behind if behind < last else first
-    return first
+def behind_opening(sight: Sight, first: int) -> tuple[int, str]:
+    """The first token behind what opens the request in the loose form, and what is read in its place."""
+    loose = sight.lexicon.loose
+    said = [sight.key(at) for at in range(sight.count)]
+
+    def longest(table: Mapping[str, tuple[Phrase, ...]], at: int) -> Phrase | None:
+        fitting = [p for found in table.values() for p in found if tuple(said[at : at + len(p.words)]) == p.words]
+        return max(fitting, key=lambda phrase: len(phrase.words), default=None)
+
+    at, read_as = first, ""
+    greeting = longest(loose.greetings, at)
+    if greeting is not None:
+        behind = at + len(greeting.words)
+        if behind < sight.count and sight.mark(behind) == ",":
+            behind += 1
+        at = behind if behind < sight.count else at
+    asks = [p for found in loose.telling.values() for p in found]
+    told: list[int] = []
+    for words in [p.words for p in asks if tuple(said[at : at + len(p.words)]) == p.words]:
+        behind = at + len(words)
+        behind += sight.key(behind) in loose.polite
+        if sight.key(behind) in loose.asked:
+            told.append(behind)
+    way = longest(loose.asking, at)
+    if told:
+        at = max(told)
+    elif way is not None and at + len(way.words) < sight.count:
+        at, read_as = at + len(way.words), way.value
+    if any(slot_at(sight, place) is not None for place in range(first, at)):
+        return first, ""
+    return at, read_as
