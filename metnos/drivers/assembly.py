@@ -76,7 +76,15 @@ class Interrupts:
             yield
         finally:
             with self._lock:
-                self._turns.remove(turn)
+                if turn in self._turns:  # not in a child that was forked meanwhile
+                    self._turns.remove(turn)
+
+    def leave(self) -> None:
+        """In a child that was forked: its copies of the turns under way give up, before they write or run anything."""
+        self._lock = threading.Lock()
+        turns, self._turns = self._turns, []
+        for turn in turns:
+            turn.writer.release()
 
     @contextmanager
     def caught(self) -> Generator[None]:

@@ -64,8 +64,8 @@ class LiveTurn(TurnUnderWay):
         self._finish_if_ended()
         return True
 
-    async def run(self, *opening: i.AnyInput) -> None:
-        """Feed `opening` and drive to the close or to a suspension.
+    async def run(self, *opening: i.AnyInput, alone: bool = False) -> None:
+        """Feed `opening` and drive to the close or to a suspension; `alone`: nobody else waits on this loop.
 
         Cancelling the awaiting task cancels the turn: running steps are stopped, the log is closed `cancelled`,
         then the cancellation goes on.
@@ -73,6 +73,7 @@ class LiveTurn(TurnUnderWay):
         import asyncio
 
         self.on_loop = True
+        self.shares_loop = not alone
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._open(opening)

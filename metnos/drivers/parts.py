@@ -1,12 +1,15 @@
 """What turns are driven with: the rooms and ports of one engine, each room opened when it is first needed.
 
-Law: `Engine` is the public door, this is what stands behind it. Nothing here knows a turn.
+Law: `Engine` is the public door, this is what stands behind it. Nothing here knows a turn. In a process that is forked
+from that of an engine, what runs and records is left behind (ADR 0011): nothing of the parent's is used or ended there.
 """
 
 from __future__ import annotations
 
+import os
 import threading
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, overload
+from weakref import WeakSet
 
 import msgspec
 
@@ -43,6 +46,8 @@ class EnginePorts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 T = TypeVar("T")
+NOT_SHARED: Final = ("runners", "journal", "plan_cache", "imports")
+"""Rooms with processes, files and connections: those of one process."""
 
 
 class Once(Generic[T]):
@@ -92,8 +97,10 @@ class Parts:
         self._memory = memory
         self._shipped = shipped
         self._imports = shipped if imports is None else imports
-        self._closed = False
+        self._closed = ""
+        """Why it cannot be used any more."""
         self.lock = threading.RLock()
+        _engines.add(self)
         _ = self.lexicons  # a faulty file is the caller's to know at once
 
     @Once
@@ -184,12 +191,19 @@ class Parts:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise RuntimeError("this engine is closed")
+            raise RuntimeError(self._closed)
+
+    def leave(self) -> None:
+        """In a child that was forked: what is the parent's is neither used nor ended."""
+        self.lock = threading.RLock()  # the one of another thread is held for ever here
+        self._closed = "this engine belongs to the process that this one was forked from: open one here"
+        _kept.extend(room for name in NOT_SHARED if (room := self.__dict__.pop(name, None)) is not None)
+        self.interrupts.leave()
 
     def close(self) -> None:
         """Stop workers and close the journal; safe to repeat."""
         with self.lock:
-            self._closed = True
+            self._closed = self._closed or "this engine is closed"
             runners, journal = self.__dict__.pop("runners", None), self.__dict__.pop("journal", None)
             plans = self.__dict__.pop("plan_cache", None)
             imports: Imports | None = self.__dict__.get("imports")
@@ -201,3 +215,16 @@ class Parts:
             imports.close()
         if journal is not None:
             journal.close()
+
+
+_engines: WeakSet[Parts] = WeakSet()
+_kept: list[Any] = []
+"""Rooms of the parent's: not even to be collected here."""
+
+
+def _in_child() -> None:
+    for parts in list(_engines):
+        parts.leave()
+
+
+os.register_at_fork(after_in_child=_in_child)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from metnos.cache.model import Match
@@ -78,8 +79,16 @@ def propose(turn: TurnUnderWay, command: c.Propose) -> None:
     if proposer is None:
         turn.command_failed(command, NO_MODEL)
         return
-    asked = request_of(turn, command)
-    ask_host(turn, command, lambda: proposer(asked, turn.ports.candidates()))
+    asked, candidates = request_of(turn, command), turn.ports.candidates()
+    if turn.shares_loop and not is_async(proposer):  # it may take long: a model is asked
+        ask_host(turn, command, lambda: turn.runners.aside(lambda: proposer(asked, candidates)))
+    else:
+        ask_host(turn, command, lambda: proposer(asked, candidates))
+
+
+def is_async(call: Any) -> bool:
+    """Whether calling it only makes an awaitable: an `async def`, or an object whose call is one."""
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004
 
 
 def request_of(turn: TurnUnderWay, command: c.Propose) -> PlanRequest:

@@ -77,6 +77,8 @@ class TurnUnderWay:
         self._contracts: dict[str, Contract] = {}
         self.tasks: dict[str, asyncio.Future[Any]] = {}
         self.on_loop = False
+        self.shares_loop = False
+        """Whether others wait on the loop that it is driven on: then nothing of the host's may hold it."""
         self.suspended = False
         self.head: Head | None = None
         """Set when the turn is closed or suspended."""

@@ -25,7 +25,7 @@ from metnos.drivers.results import Refused
 from metnos.drivers.views import result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Awaitable, Callable, Generator
     from types import TracebackType
 
     from metnos.drivers.learning import Caching
@@ -94,6 +94,8 @@ class TurnStream:
         self._buffer: Buffer | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self.alone = False
+        """Whether the loop is this stream's own."""
 
     @property
     def result(self) -> TurnResult | None:
@@ -139,7 +141,9 @@ class TurnStream:
         buffer = self._buffer = Buffer()
         teller = Teller(buffer.put, live.grant.turn)
         live.watch(teller.tell, buffer.read)
-        self._task = asyncio.get_running_loop().create_task(_drive(self._parts, live, items, buffer, teller))
+        self._task = asyncio.get_running_loop().create_task(
+            _drive(turns.go_on(self._parts, live, items, alone=self.alone), live, buffer, teller)
+        )
         return buffer
 
     async def aclose(self) -> None:
@@ -171,10 +175,10 @@ class TurnStream:
                 loop.call_soon_threadsafe(task.cancel)
 
 
-async def _drive(parts: Parts, live: LiveTurn, items: tuple[AnyInput, ...], buffer: Buffer, teller: Teller) -> None:
+async def _drive(going: Awaitable[TurnResult], live: LiveTurn, buffer: Buffer, teller: Teller) -> None:
     """The turn's own task: it ends the stream, whatever happens."""
     try:
-        buffer.result = await turns.go_on(parts, live, items)
+        buffer.result = await going
         teller.end(buffer.result)
     except asyncio.CancelledError:
         if live.head is None:
@@ -210,6 +214,7 @@ class SyncStream:
 
     def __init__(self, stream: TurnStream) -> None:
         self._stream = stream
+        stream.alone = True
         self._runner: asyncio.Runner | None = None
         self._used = threading.Lock()
 

@@ -268,10 +268,10 @@ def plan_sync(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "us
     return planned_of(live)
 
 
-async def go_on(parts: Parts, live: LiveTurn, items: Iterable[AnyInput]) -> TurnResult:
-    """Feed `items` to a live turn and drive it, on the caller's loop."""
+async def go_on(parts: Parts, live: LiveTurn, items: Iterable[AnyInput], *, alone: bool = False) -> TurnResult:
+    """Feed `items` to a live turn and drive it, on the caller's loop; `alone`: which is this turn's."""
     with parts.interrupts.watching(live), live:
-        await live.run(*items)
+        await live.run(*items, alone=alone)
         return result_of(live)
 
 
@@ -290,7 +290,7 @@ async def _alone(parts: Parts, live: LiveTurn) -> None:
     import asyncio
 
     with parts.interrupts.waking(asyncio.get_running_loop()):
-        await live.run()
+        await live.run(alone=True)
 
 
 def require_no_loop() -> None:

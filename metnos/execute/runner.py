@@ -162,6 +162,10 @@ class Runners:
             return Probed("done", outcome)
         return Probed("absent" if outcome.error is not None and outcome.error.code == NOT_MADE else "unknown")
 
+    async def aside(self, call: Callable[[], Any]) -> Any:
+        """What a plain function of the host's gives, called in a thread: see `Threads.aside`."""
+        return await self._get_threads("asked", _HOST_THREADS).aside(call)
+
     def stop(self, turn: str, step: str) -> None:
         """Stop a running step, from any thread; its `run` returns the outcome. Unknown steps are ignored."""
         stopper = self._running.get((turn, step))

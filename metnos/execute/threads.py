@@ -6,6 +6,7 @@ Law: a thread cannot be stopped, so none may keep the process from ending: they 
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections import deque
 from contextvars import copy_context
@@ -50,6 +51,24 @@ class Threads:
                 self._threads += 1
                 threading.Thread(target=self._loop, name=f"{self._name}-{self._threads}", daemon=True).start()
         return future
+
+    async def aside(self, call: Callable[[], Any]) -> Any:
+        """What `call` gives, or what it raises; if it gives an awaitable, that is awaited here.
+
+        A thread cannot be stopped: if this is cancelled it is left to itself, and what it gives is thrown away.
+        """
+        import asyncio
+
+        def work() -> tuple[Any, BaseException | None]:  # some exceptions cannot pass through a future
+            try:
+                return call(), None
+            except BaseException as fault:  # noqa: BLE001 - it is raised below, where it is waited for
+                return None, fault
+
+        given, fault = await asyncio.wrap_future(self.submit(work))
+        if fault is not None:
+            raise fault
+        return await given if inspect.isawaitable(given) else given
 
     def close(self) -> None:
         """No further work; threads end when theirs is done. Work that still waits is cancelled."""

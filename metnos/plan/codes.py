@@ -102,6 +102,7 @@ CODES: dict[str, Code] = {
     "record-store": Code("environment", "The database cannot be opened or read", "Check the disk and the rights of METNOS_HOME."),
     "record-schema": Code("environment", "The database has another schema", "Use the version of Metnos that wrote it, or another METNOS_HOME."),
     "record-busy": Code("environment", "The database is held by another process", "Try again when that process has ended."),
+    "record-forked": Code("environment", "This process was forked while the records were open", "Start it by spawn, or close the engine before the fork."),
     "record-write": Code("environment", "The records could not be written", "Free space or mend the disk, then resume the turn."),
     "record-conflict": Code("environment", "Somebody else wrote the same record", "Resume the turn; it goes on from what is stored."),
     "anchor-write": Code("environment", "The head anchor could not be written", "Free space or mend the disk, then resume the turn."),

@@ -3,15 +3,20 @@
 Law: everything that is committed goes through `commit`. After any fault but "busy" the connection is dropped and
 the generation rises: a fault of fsync says nothing about what is on disk, so nobody writes on, and what became of
 the commit is found out by reading the log again.
+
+A process that was forked while a database was open cannot use it, nor open it anew: SQLite keeps one account of its
+locks for a file in a process, and the copy of it in the child claims locks that only the parent holds.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from metnos.record.anchor import AnchorFile
 from metnos.record.blobs import BlobFolder
@@ -45,14 +50,19 @@ class Database:
         self._connection: Connection | None = None
         self._mode: StoreMode | None = None
         self._key: LogKey | None = None
+        self._left = False
+        _databases.add(self)
 
     def connection(self) -> Connection:
         """The open connection.
 
         Raises:
-            RecordFault: see `open_database`.
+            RecordFault: see `open_database`; `record-forked`.
         """
         if self._connection is None:
+            path = os.path.realpath(self.home / DATABASE)
+            if self._left or path in _open_at_fork:
+                raise RecordFault("record-forked", f"{path} was open in the process that this one was forked from")
             self._connection, self._mode = open_database(self.home / DATABASE, self.driver)
         return self._connection
 
@@ -75,6 +85,16 @@ class Database:
         if connection is not None:
             with suppress(self.driver.Error):
                 connection.close()
+
+    def leave(self) -> None:
+        """In a child that was forked: not even a close, which would be the parent's."""
+        if self._connection is not None:
+            _kept.append(self._connection)
+            _open_at_fork.add(os.path.realpath(self.home / DATABASE))
+        self._connection = None
+        self._left = True
+        self.generation += 1
+        self.lock = threading.RLock()  # the one of another thread is held for ever here
 
     def commit(
         self,
@@ -160,6 +180,20 @@ class Database:
         with self.lock:
             self.drop()
             self.anchors.close()
+
+
+_databases: WeakSet[Database] = WeakSet()
+_open_at_fork: set[str] = set()
+_kept: list[Any] = []
+"""Connections of the parent's: never to be closed here."""
+
+
+def _in_child() -> None:
+    for database in list(_databases):
+        database.leave()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def _apply(connection: Connection, turn: str, statements: Iterable[Statement]) -> None:
