@@ -109,6 +109,7 @@ class TurnStream:
         """The next event.
 
         Raises:
+            RuntimeError: It is read in another loop than before.
             RecordFault: The turn cannot be begun; or, behind `TurnBrokenEvent`, its log could not be written or the
                 engine was closed.
             ResumeRefused: As for `resume`.
@@ -116,6 +117,8 @@ class TurnStream:
         """
         if self._closed:
             raise StopAsyncIteration
+        if self._task is not None and self._task.get_loop() is not asyncio.get_running_loop():
+            raise RuntimeError("a stream belongs to the event loop in which it was read first")
         buffer = self._buffer or self._begin()
         event = await buffer.take()
         if event is not None:

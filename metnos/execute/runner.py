@@ -18,6 +18,7 @@ Concurrency:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -180,18 +181,23 @@ class Runners:
         """Stop what runs, end the workers; afterwards nothing runs any more."""
         import asyncio
 
-        for stopper in list(self._running.values()):
-            stopper()
+        self._stop_all()
         await asyncio.sleep(0)
         self.close_now()
 
     def close_now(self) -> None:
         """`close` without a loop: workers are killed at once."""
         self._closed = True
+        self._stop_all()
         if self._pool is not None:
             self._pool.close()
         for threads in self._threads.values():
             threads.close()
+
+    def _stop_all(self) -> None:
+        for stopper in list(self._running.values()):
+            with suppress(RuntimeError):  # its loop is closed
+                stopper()
 
     # --- in this process -----------------------------------------------------------------------------------------
 
