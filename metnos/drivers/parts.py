@@ -207,14 +207,14 @@ class Parts:
             runners, journal = self.__dict__.pop("runners", None), self.__dict__.pop("journal", None)
             plans = self.__dict__.pop("plan_cache", None)
             imports: Imports | None = self.__dict__.get("imports")
+        if journal is not None:  # first: what a step comes to that is stopped by this is no outcome of its turn
+            journal.close()
         if runners is not None:
             runners.close_now()
         if plans is not None:
             plans.close()
         if imports is not None:
             imports.close()
-        if journal is not None:
-            journal.close()
 
 
 _engines: WeakSet[Parts] = WeakSet()

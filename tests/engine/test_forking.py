@@ -161,12 +161,15 @@ def test_a_child_does_not_keep_the_claim_of_a_turn(opens: Opens, home: Path, fol
     journal = SqliteJournal(home)
     writer, _ = journal.resume(waiting.turn)
     ours, theirs = os.pipe()
+    forked, tells = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(theirs)
+        os.write(tells, b"!")
         os.read(ours, 1)
         os._exit(0)
     try:
+        assert os.read(forked, 1) == b"!"
         with pytest.raises(RecordFault, match="turn-busy"):
             opens().resume_sync(waiting.turn)
         claim = vars(writer)["_claim"]
@@ -177,5 +180,6 @@ def test_a_child_does_not_keep_the_claim_of_a_turn(opens: Opens, home: Path, fol
     finally:
         os.close(theirs)
         os.waitpid(child, 0)
-        os.close(ours)
+        for end in (ours, forked, tells):
+            os.close(end)
         journal.close()
