@@ -10,6 +10,7 @@ the word. Synonyms are declared, never learned. The digest of what was added is 
     named = "labelled"        # a bare name may follow
     polite = "alexa"          # may be left out in the loose grade, where "please" may
     opening = "hey siri, ok google"   # phrases that open a request and say nothing
+    definite = "lights music"   # nouns before which the loose grade may leave out the article
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ _TURNING: frozenset[Role] = frozenset(("negation", "quantifier", "question", "mo
 """Roles of words that no phrase may fold away: they turn what a request means."""
 
 
+_NAMING: frozenset[Role] = frozenset(("content", "object", "verb"))
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file as written."""
 
@@ -41,6 +45,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     named: str = ""
     polite: str = ""
     opening: str = ""
+    definite: str = ""
 
 
 def with_file(lexicons: Sequence[Lexicon], path: Path) -> tuple[Lexicon, ...]:
@@ -104,7 +109,8 @@ class _Adding:
             (*(p for found in base.openings.values() for p in found), *opening), key=lambda p: -len(p.words)
         )
         more = {word for phrase in opening for word in phrase.words} | {w for fold in folds for w in fold.words}
-        loose = msgspec.structs.replace(loose, polite=polite)
+        definite = {self.words[word].canonical for word in map(self.noun, source.definite.split())}
+        loose = msgspec.structs.replace(loose, polite=polite, article_before=loose.article_before | definite)
         return msgspec.structs.replace(
             base,
             words=self.words,
@@ -123,6 +129,16 @@ class _Adding:
         if len(words) != 1:
             raise self.fault(text, "is more than one word")
         return words[0]
+
+    def noun(self, text: str) -> str:
+        """`text` as a word that names a thing, and nothing that turns, counts or relates."""
+        word = self.one(text)
+        known = self.words.get(word)
+        if known is None:
+            self.stand(word, "content")
+        elif not known.roles <= _NAMING:
+            raise self.fault(word, "names no thing")
+        return word
 
     def spelled(self, text: str) -> tuple[str, ...]:
         """The folded words of an item; `_` is a space."""

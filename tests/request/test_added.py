@@ -21,6 +21,7 @@ content = "weather bedroom"
 named = "labelled"
 polite = "alexa"
 opening = "hey siri, ok google"
+definite = "lamps music"
 '''
 
 
@@ -66,6 +67,17 @@ APART = [
 def test_what_was_not_declared_stays_apart(hear: Normaliser, left: str, right: str) -> None:
     assert hear(left).normal_form != hear(right).normal_form
     assert hear(left).loose_form != hear(right).loose_form
+
+
+def test_an_article_may_go_before_what_is_declared(hear: Normaliser) -> None:
+    assert hear("turn off the lights").loose_form == hear("turn off lamps").loose_form
+    assert hear("turn off the lights").normal_form != hear("turn off lamps").normal_form
+    for left, right in (
+        ("play the lamp", "play lamp"),
+        ("what is the time", "what is time"),
+        ("play a music", "play music"),
+    ):
+        assert hear(left).loose_form != hear(right).loose_form
 
 
 def test_reasons_tile_the_text_all_the_same(hear: Normaliser) -> None:
@@ -114,6 +126,7 @@ FAULTS = [
     ('language = "en"\nsynonyms = "lamp|"', "is no word"),
     ('language = "en"\ncontent = "pdf"', "'pdf' is a value of its own"),
     ('language = "en"\nnamed = "known_as"', "is more than one word"),
+    ('language = "en"\ndefinite = "few"', "'few' names no thing"),
     ('language = "en"\nopening = "do not"', "folds away 'do'"),
 ]
 
@@ -140,6 +153,18 @@ def test_no_file_and_a_file_without_an_end(tmp_path: Path) -> None:
     (tmp_path / "big.toml").write_bytes(b"#" * 2_000_000)
     with pytest.raises(LexiconFault, match="larger than"):
         lexicons_with([tmp_path / "big.toml"])
+
+
+def test_the_lexicon_of_the_benchmark_is_sound() -> None:
+    path = Path(__file__).parents[2] / "benchmarks" / "data" / "assistants_en.toml"
+    hear = Normaliser(lexicons_with([path]))
+    assert hear("hey siri, switch off the tv").loose_form == hear("turn off television").loose_form
+    for left, right in (
+        ("turn up the volume", "turn down the volume"),
+        ("cancel the alarm", "stop the alarm"),
+        ("kid", "kids"),
+    ):
+        assert hear(left).loose_form != hear(right).loose_form
 
 
 def test_the_digest_is_over_what_was_added(tmp_path: Path) -> None:
