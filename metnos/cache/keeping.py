@@ -13,10 +13,11 @@ import msgspec
 from metnos.cache import key as keying
 from metnos.cache.admission import Decision, Lesson, decide, general_of, l1_entry
 from metnos.cache.agree import agree
-from metnos.cache.entry import Against, Entry, Held, Mark, Shape, Sighting
+from metnos.cache.entry import SHARED, Against, Entry, Held, Mark, Shape, Sighting
 from metnos.cache.front import Front, Known
 from metnos.cache.looking import Looking, l0_key_of, shape_key_of
 from metnos.cache.model import Learned, Match
+from metnos.cache.privacy import belongs_to_nobody
 from metnos.cache.store import StoreFault
 from metnos.cache.uses import General
 from metnos.cache.validity import DAY, first_difference
@@ -88,9 +89,25 @@ class Keeping:
         entry = l1_entry(lesson, general, self._world, decision.placed, evidence, turns)
         if self._is_against(lesson, entry.plan):
             return (), ("negative-feedback",)
+        admitted = [self._add(lesson, entry, general)]
+        if self._is_nobodys(lesson, entry, general):
+            admitted.append(self._add(lesson, msgspec.structs.replace(entry, scope=SHARED, turns=()), general))
+        return tuple(admitted), ()
+
+    def _add(self, lesson: Lesson, entry: Entry, general: General) -> str:
         reference = self._front.write(entry)
         self._index(lesson, entry, tuple(sorted(general.fixed)))
-        return (reference,), ()
+        return reference
+
+    def _is_nobodys(self, lesson: Lesson, entry: Entry, general: General) -> bool:
+        """Whether others may be served it too: the operator says so, it names no place, and nothing of an owner is left.
+
+        What a registered function does is known to this host alone, so a plan that calls one is never shared.
+        """
+        catalog = self._world.catalog
+        if not self._world.share or entry.depends.place or any(map(catalog.function, entry.depends.executors)):
+            return False
+        return not belongs_to_nobody(general, lesson.request, entry.form, catalog)
 
     def _second(self, lesson: Lesson, general: General) -> tuple[General, str] | str:
         """The plan that this success and an earlier one agree on, and the earlier turn; or why there is none yet."""

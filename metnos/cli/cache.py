@@ -44,7 +44,7 @@ def feedback_command(desk: Desk, turn: str, verdict: str) -> int:
 
 @click.group(no_args_is_help=True)
 def cache_command() -> None:
-    """What was learned: explain a request, list, show, verify, prune, count."""
+    """Explain, list, verify and prune what was learned."""
 
 
 @command()

@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("metnos.cli.turns", "List recorded turns, or show and verify one."),
     "replay": ("metnos.cli.turns", "Replay a recorded turn offline and compare."),
     "feedback": ("metnos.cli.cache", "Say whether a turn's plan was good or bad."),
-    "cache": ("metnos.cli.cache", "What was learned: explain a request, list, show, verify, prune, count."),
+    "cache": ("metnos.cli.cache", "Explain, list, verify and prune what was learned."),
     "undo": ("metnos.cli.turns", "Undo what a recorded turn did; asks first."),
     "catalog": ("metnos.cli.catalog", "Show the tools that were admitted, and what was refused."),
     "examples": ("metnos.cli.catalog", "Sentences that work without a model."),

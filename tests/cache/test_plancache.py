@@ -195,3 +195,21 @@ def test_threads_share_one_cache(cache: PlanCache) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_what_belongs_to_nobody_is_shared_if_the_operator_says_so(catalog: Catalog, tmp_path: Path) -> None:
+    shared = opened(tmp_path / "shared", catalog, share=True)
+    shared.learn(lesson("read the file a.txt", reading("a.txt")))
+    match = ask(shared, "read the file b.txt", owner="bruno")
+    assert isinstance(match, Match)
+    assert match.plan == reading("b.txt")
+    assert told(ask(shared, "read the file a.txt", owner="bruno")) == "l1"  # the request itself is anna's own
+    kept = list(shared.tending.entries(msgspec.structs.replace(ASKING, owner="bruno")))
+    assert [(one.scope, one.turns) for one in kept] == [("shared", ())]
+    unshared = opened(tmp_path / "shared", catalog)
+    assert told(ask(unshared, "read the file b.txt", owner="bruno")) == "no-library"
+    own = opened(None, catalog, share=True)
+    for name in ("docs", "src"):  # and this one holds a word that is nobody's but anna's
+        own.learn(lesson(f"list the files in {name}/", plan(step("find_files", path=name, pattern="*.acmecorp"))))
+    assert told(ask(own, "list the files in tests/")) == "l1"
+    assert told(ask(own, "list the files in tests/", owner="bruno")) == "no-library"
