@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import diskcache
 import msgspec
 
-from metnos.cache.key import KEY
+from metnos.cache.key import DATABASE, KEY
 from metnos.cache.signing import MAX_ROW
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ SETTINGS: dict[str, Any] = {
 COUNTS = ("count", "size", "hits", "misses")
 _CORE: Any = diskcache.core
 """It has no types of its own."""
-DATABASE = "cache.db"
 _ROWS = (
     "SELECT key, mode, filename, value FROM Cache"
     " WHERE raw = 1 AND key IN ({}) AND (expire_time IS NULL OR expire_time > ?)"

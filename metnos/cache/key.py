@@ -36,6 +36,8 @@ KINDS: tuple[str, ...] = ("l0", "l1", "shape", "held", "anti", "uses")
 KEY = re.compile(rf"({'|'.join(KINDS)}):[0-9a-f]{{64}}")
 GRADES: tuple[Grade, ...] = ("strict", "loose")
 """Strict first."""
+DATABASE = "cache.db"
+"""What diskcache calls the file that rows are kept in."""
 _DOMAIN = "metnos.cache-key/1"
 _END = "?!…."
 _SURE = frozenset((str, int, bool, type(None)))

@@ -13,12 +13,9 @@ import msgspec
 import orjson
 
 from metnos.cache import key as keying
-from metnos.cache.admission import general_of
-from metnos.cache.binding import Binder
 from metnos.cache.entry import Entry, Mark, Shape
 from metnos.cache.front import Bad, Front, Known
 from metnos.cache.model import Asking, Match, Miss, Tried
-from metnos.cache.template import Refusal
 from metnos.cache.validity import first_difference
 
 if TYPE_CHECKING:
@@ -93,17 +90,26 @@ class Looking:
         if kept.layer == "l0":
             plan: dict[str, Any] = orjson.loads(known.plan)
             return Match(plan=plan, entry=known.reference, origins={}, language=kept.language, layer="l0")
-        if not known.ready:
-            try:
-                known.ready.append(Binder(general_of(kept)))
-            except msgspec.ValidationError as fault:
-                return Miss(reason="malformed-row", detail=str(fault))
-        bound = known.ready[0].bind(request.slots)
-        if isinstance(bound, Refusal):
-            return Miss(reason="unbound-slot", detail=bound.detail)
-        return Match(
-            plan=bound.plan, entry=known.reference, origins={}, language=kept.language, slots=bound.values, layer="l1"
-        )
+        return _bound(kept, known, request)
+
+
+def _bound(entry: Entry, known: Known, request: Request) -> Match | Miss:
+    """The plan of an `l1` entry with the request's own slots."""
+    from metnos.cache.admission import general_of
+    from metnos.cache.binding import Binder
+    from metnos.cache.template import Refusal
+
+    if not known.ready:
+        try:
+            known.ready.append(Binder(general_of(entry)))
+        except msgspec.ValidationError as fault:
+            return Miss(reason="malformed-row", detail=str(fault))
+    bound = known.ready[0].bind(request.slots)
+    if isinstance(bound, Refusal):
+        return Miss(reason="unbound-slot", detail=bound.detail)
+    return Match(
+        plan=bound.plan, entry=known.reference, origins={}, language=entry.language, slots=bound.values, layer="l1"
+    )
 
 
 def l0_key_of(scope: str, request: Request, grade: Grade) -> str:

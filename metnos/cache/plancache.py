@@ -12,21 +12,22 @@ be slow or empty, never in the way.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from metnos.cache.admission import HELD, Lesson
 from metnos.cache.front import Front
-from metnos.cache.keeping import Keeping
 from metnos.cache.looking import Looking
 from metnos.cache.model import Asking, Explanation, Learned, Match, Miss
 from metnos.cache.store import StoreFault
-from metnos.cache.tending import Tending
 
 if TYPE_CHECKING:
+    from metnos.cache.admission import Lesson
+    from metnos.cache.keeping import Keeping
     from metnos.cache.model import Tried
     from metnos.cache.signing import Keys
     from metnos.cache.store import Store
     from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.tending import Tending
     from metnos.cache.validity import World
     from metnos.request.model import Request
 
@@ -48,8 +49,21 @@ class PlanCache:
         self.library = library
         self.front = Front(store, keys)
         self.looking = Looking(self.front, world)
-        self.keeping = Keeping(self.front, world, self.looking)
-        self.tending = Tending(self.front, world, most)
+        self._most = most
+
+    @cached_property
+    def keeping(self) -> Keeping:
+        """What writes; a turn that is served loads none of it."""
+        from metnos.cache.keeping import Keeping
+
+        return Keeping(self.front, self.world, self.looking)
+
+    @cached_property
+    def tending(self) -> Tending:
+        """What looks after the store."""
+        from metnos.cache.tending import Tending
+
+        return Tending(self.front, self.world, self._most)
 
     def look_up(self, request: Request, asking: Asking) -> Match | Miss:
         """The plan for `request`, or why there is none."""
@@ -121,9 +135,7 @@ class PlanCache:
 
     def close(self) -> None:
         """Write down what was counted, and close the store."""
-        with suppress(StoreFault):
-            self.tending.flush()
+        if self.front.served:
+            with suppress(StoreFault):
+                self.tending.flush()
         self.front.close()
-
-
-__all__ = ["HELD", "Asking", "Learned", "Lesson", "PlanCache"]

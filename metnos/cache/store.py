@@ -11,8 +11,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import sqlite3
 import stat
+import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from metnos.cache.key import DATABASE
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from metnos.cache.disk import Tampered
 
-FOLDER = "plans"
-"""Below the cache folder of `METNOS_HOME`."""
 MAX_QUARANTINED = 100
 """Rows and alarms that are kept to be looked at; the oldest go."""
 _VERSION = "version"
@@ -277,21 +277,21 @@ class DiskStore:
         with self._lock:
             try:
                 yield self._open(make=writing)
-            except (sqlite3.Error, OSError, _timeout()) as fault:
+            except (OSError, *_database_faults()) as fault:
                 raise StoreFault("cache-store", f"{self._folder}: {fault}") from fault
 
     def _open(self, *, make: bool) -> Any:
         if self._cache is not None:
             return self._cache
-        from metnos.cache.disk import DATABASE, HardenedCache
-
         if not make and not (self._folder / DATABASE).exists():
             return None
+        from metnos.cache.disk import HardenedCache
+
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _require_own(self._folder)
         try:
             self._cache = HardenedCache(self._folder)
-        except sqlite3.DatabaseError as fault:
+        except _database_faults() as fault:
             if not any(word in str(fault) for word in _BROKEN):
                 raise
             self._set_aside(DATABASE, str(fault))
@@ -318,12 +318,10 @@ class DiskStore:
         return self._version_file
 
 
-def _timeout() -> type[Exception]:
-    """What diskcache raises where the database was held for too long, if it is loaded at all."""
-    import sys
-
+def _database_faults() -> tuple[type[Exception], ...]:
+    """What SQLite raises, and diskcache where the database was held for too long; none, before they are loaded."""
     core: Any = sys.modules.get("diskcache")
-    return StoreFault if core is None else core.Timeout
+    return () if core is None else (core.core.sqlite3.Error, core.Timeout)
 
 
 def _require_own(folder: Path) -> None:

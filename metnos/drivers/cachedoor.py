@@ -98,7 +98,7 @@ class CacheDoor:
             RecordFault: No such turn, or its log does not hold.
             NoFeedback: It has no sentence, no plan, or did not end well enough to be called good.
         """
-        from metnos.cache.plancache import Lesson
+        from metnos.cache.admission import Lesson
         from metnos.drivers.undoing import trusted_view
 
         view = trusted_view(self._parts, turn)

@@ -15,8 +15,8 @@ from metnos.turn.inputs import PlanMissed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from metnos.cache.admission import Lesson
     from metnos.cache.model import Match, Miss
-    from metnos.cache.plancache import Lesson
     from metnos.drivers.parts import Parts
     from metnos.drivers.state import TurnUnderWay
     from metnos.request.model import Request
@@ -71,7 +71,7 @@ class Remembering:
         self._parts.plan_cache.demote(self._lesson(state.request, plan, turn), code or "error")
 
     def _lesson(self, request: Request, plan: dict[str, Any], turn: TurnUnderWay) -> Lesson:
-        from metnos.cache.plancache import Lesson
+        from metnos.cache.admission import Lesson
 
         asking = self._asking(request, self._learning)
         return Lesson(request=request, plan=plan, asking=asking, turn=self._opened.turn, cost=dict(turn.usage))

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from metnos.cache.disk import DATABASE
 from metnos.cache.entry import Entry, from_bytes, to_bytes
+from metnos.cache.key import DATABASE
 from metnos.cache.memory import MemoryStore
 from metnos.cache.model import Match, Miss
 from metnos.cache.plancache import PlanCache

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from metnos.cache.disk import DATABASE, SETTINGS, HardenedCache, Tampered
+from metnos.cache.disk import SETTINGS, HardenedCache, Tampered
+from metnos.cache.key import DATABASE
 from metnos.cache.signing import MAX_ROW
 from metnos.cache.store import DiskStore, StoreFault
 
