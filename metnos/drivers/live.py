@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from metnos.drivers import people, planning, stepping
 from metnos.drivers.asked import hear, outcome_of
 from metnos.drivers.state import Ports, TurnUnderWay
+from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import inputs as i
 
@@ -243,10 +244,16 @@ def _compose(turn: LiveTurn, command: c.Compose) -> None:
     turn.feed(i.AnswerComposed(at=turn.clock(), text=text))
 
 
-def _learn(turn: LiveTurn, _command: c.Learn) -> None:
-    if turn.machine.state.phase == "learning":
-        entries = turn.remembering.learn(turn)
-        turn.feed(i.Learned(at=turn.clock(), entries=entries))
+def _learn(turn: LiveTurn, command: c.Learn) -> None:
+    if turn.machine.state.phase != "learning":
+        return
+    try:
+        entries: tuple[str, ...] = turn.remembering.learn(turn)
+    except Exception as fault:  # noqa: BLE001 - what was done is done; a plan that cannot be kept must not undo its record
+        message = f"{type(fault).__name__}: {fault}"
+        turn.command_failed(command, Failure(cls="internal", code="learn-failed", message=message))
+        return
+    turn.feed(i.Learned(at=turn.clock(), entries=entries))
 
 
 def _close(turn: LiveTurn, _command: c.Close) -> None:

@@ -116,6 +116,7 @@ CODES: dict[str, Code] = {
     "turn-closed": Code("caller", "The turn is closed", "Ask again; a closed turn is never reopened."),
     "turn-open": Code("caller", "The turn is not closed", "Resume it, or let it end; then undo it."),
     "nothing-to-undo": Code("caller", "The turn did nothing that can be undone", "`metnos log TURN` shows what it did."),
+    "learn-failed": Code("environment", "What a turn taught could not be kept", "The turn itself is done; please report it with the lines of `metnos log TURN`."),
     "no-feedback": Code("caller", "Nothing can be said about this turn", "Feedback is about a sentence that a plan was found for; `good` is said of what succeeded."),
     "no-entry": Code("caller", "No learned plan is called so", "`metnos cache list` shows them; a beginning must mean one alone."),
     "cache-store": Code("environment", "The store of learned plans cannot be read or written", "Check the disk and the rights of `METNOS_HOME/cache`; it may be removed whole, and is then learned anew."),

@@ -141,3 +141,19 @@ def test_a_failure_teaches_nothing(opens: Opens) -> None:
     for _ in range(2):
         result = engine.run_sync("fold the laundry")
         assert (result.outcome, result.source) == ("error", "model")
+
+
+def test_a_fault_in_learning_leaves_the_turn_as_it_is(
+    opens: Opens, proposer: Proposer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from metnos.cache.keeping import Keeping
+
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Keeping, "learn", broken)
+    engine = opens(proposer=proposer)
+    result = engine.run_sync(SAYING)
+    assert (result.outcome, result.data) == ("success", 8)
+    assert engine.replay(result.turn).status == "identical"
+    assert engine.verify(result.turn).ok
