@@ -89,11 +89,24 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     layer: Layer = "template"
 
 
+class Hole(msgspec.Struct, frozen=True, kw_only=True):
+    """One slot that is missing at the end of a sentence."""
+
+    template: str
+    slot: str
+    words: str
+    """That come before it, in normal form; may be empty."""
+    forms: tuple[str, ...]
+    """Normal forms of the whole sentence, one for each kind that the slot takes."""
+
+
 class Miss(msgspec.Struct, frozen=True, kw_only=True):
     """No known plan serves this request."""
 
     reason: MissReason
     detail: str = ""
+    hole: Hole | None = None
+    """What the sentence lacks, where it lacks one thing only."""
 
 
 Bypass = Literal["", "attachments", "open-dialog", "unresolved-device", "resumed", "no-cache", "refresh"]

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from metnos.cache.model import Example, Match, Miss, MissReason
+from metnos.cache.holes import hole_of
+from metnos.cache.model import Example, Hole, Match, Miss, MissReason
 from metnos.cache.template import Refusal, Template, TemplateFault, bind, lines, read_payload
 from metnos.cache.wordings import Automaton, shared_form
 from metnos.request.lexicon import lexicon_for
@@ -154,11 +155,19 @@ class TemplateLibrary:
             return Miss(reason="negated", detail=_words(request, "negation"))
         undone = _undone(request)
         if undone is not None:
-            return undone
+            return msgspec.structs.replace(undone, hole=self._hole(request))
         quantifiers = _words(request, "quantifier")
         if quantifiers:
             return Miss(reason="quantified", detail=quantifiers)
-        return Miss(reason="no-template", detail=" ".join(request.text.split()))
+        detail = " ".join(request.text.split())
+        return Miss(reason="no-template", detail=detail, hole=self._hole(request))
+
+    def _hole(self, request: Request) -> Hole | None:
+        form = request.normal_form.split(" ")
+        if sum(token.startswith("{") for token in form) != len(request.slots) or _words(request, "quantifier"):
+            return None
+        begun = self._spoken(request.language).get(form[0], ())
+        return hole_of(form, [(automaton, entry.template.id) for automaton, entry in begun])
 
     def examples(self, word: str = "", language: str | None = None) -> list[Example]:
         """Sentences that are known to hit.

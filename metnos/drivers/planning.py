@@ -46,7 +46,9 @@ def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
             turn.remembering.demote(turn, state.rejected[0].code, found.plan)
     else:
         turn.miss = found
-        turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail))
+        hole = found.hole
+        wanted = None if hole is None else i.Wanted(name=hole.slot, words=hole.words, forms=hole.forms)
+        turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail, wanted=wanted))
 
 
 def at_home(plan: dict[str, Any], origins: Mapping[str, str], catalog: Catalog, home: str) -> dict[str, Any]:

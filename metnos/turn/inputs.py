@@ -75,9 +75,21 @@ class PlanFound(Input, frozen=True, tag="plan_found"):
     origins: dict[str, str] = {}
 
 
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """The one thing that the end of a request lacks."""
+
+    name: str
+    """Of the slot."""
+    words: str
+    """That come before it, in normal form; may be empty."""
+    forms: tuple[str, ...]
+    """Normal forms that the whole request may have; any other is no answer."""
+
+
 class PlanMissed(Input, frozen=True, tag="plan_missed"):
     reason: str
     detail: str = ""
+    wanted: Wanted | None = None
 
 
 class PlanProposed(Input, frozen=True, tag="plan_proposed"):

@@ -17,6 +17,7 @@ from metnos.turn.inputs import VirtualInput
 from metnos.turn.planning import answered
 from metnos.turn.schedule import halt
 from metnos.turn.table import refuse
+from metnos.turn.wanted import filled
 
 if TYPE_CHECKING:
     from metnos.turn import inputs as i
@@ -82,6 +83,9 @@ def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
     if dialog.offers:
         chosen(turn, dialog, item.answers)
         advance(turn)
+        return
+    if turn.wanted is not None and not turn.plans:
+        filled(turn, item.answers)
         return
     for name, schema in schemas.items():
         turn.inputs[name] = VirtualInput(data=item.answers[name], schema=schema, source="user")

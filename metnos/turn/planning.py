@@ -31,7 +31,7 @@ from metnos.turn.references import answer_fillers
 from metnos.turn.schedule import queue_ready, wire
 from metnos.turn.state import Held, PlanRun
 from metnos.turn.table import refuse
-from metnos.turn.wanted import form_of, hold
+from metnos.turn.wanted import ask_to_fill, form_of, hold, may_fill
 
 if TYPE_CHECKING:
     from metnos.plan.diagnostics import Diagnostic
@@ -70,9 +70,10 @@ def plan_found(turn: TurnState, item: PlanFound) -> None:
     advance(turn)
 
 
-def plan_missed(turn: TurnState, _item: PlanMissed) -> None:
+def plan_missed(turn: TurnState, item: PlanMissed) -> None:
     """Nobody has seen such a request before."""
     turn.open.pop("look_up_plan", None)
+    turn.wanted = item.wanted if turn.dialogs == 0 else None
     propose(turn, "first")
 
 
@@ -247,6 +248,8 @@ def nobody_proposes(turn: TurnState, error: Failure) -> None:
         close(turn, outcome)
     elif turn.rejected:
         _refuse(turn, "plan_rejected")
+    elif may_fill(turn) and error.cls == "unavailable":
+        ask_to_fill(turn)
     else:
         outcome = "not_understood" if error.cls == "unavailable" else "error"
         turn.mark(outcome, error.code, error.message)

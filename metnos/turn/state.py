@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from metnos.turn.claims import Board, Claims
     from metnos.turn.commands import AnyCommand, AskApproval, OpenDialog, StartStep
     from metnos.turn.facts import AnyFact, Outcome
-    from metnos.turn.inputs import StepFinished, TurnOpened, VirtualInput
+    from metnos.turn.inputs import StepFinished, TurnOpened, VirtualInput, Wanted
     from metnos.turn.known import KnownStep
     from metnos.turn.rules import Rules
     from metnos.turn.table import Phase, StepState
@@ -248,6 +248,8 @@ class TurnState:
         self.dialogs = 0
         self.held: Held | None = None
         """A plan that waits for the inputs that the open dialog asks for."""
+        self.wanted: Wanted | None = None
+        """What the request lacks; asked for where nobody proposes a plan."""
         self.answers: dict[str, Any] = {}
         """Of the last dialog."""
         self.open: dict[str, AnyCommand] = {}

@@ -115,7 +115,7 @@ TURN: Final[dict[Phase, dict[type[i.Input], Row]]] = {
     "proposing": {
         i.PlanProposed: Row("plan_proposed", _JUDGED),
         **_rows(_LATE, ("proposing",)),
-        **_common("proposing", ("proposing", "closed", *_ENDS)),
+        **_common("proposing", ("proposing", "suspended", "closed", *_ENDS)),
     },
     "running": {
         **_rows(_STEPS, _PLANNED),
@@ -125,7 +125,7 @@ TURN: Final[dict[Phase, dict[type[i.Input], Row]]] = {
     },
     "suspended": {
         **_rows(_PEOPLE, _PLANNED),
-        i.DialogAnswered: Row("dialog_answered", _JUDGED),
+        i.DialogAnswered: Row("dialog_answered", _ANY),
         i.DialogExpired: Row("dialog_expired", _ENDS),
         **_rows(_LATE, ("suspended",)),
         **_common("suspended", ("suspended", "running", *_ENDS)),

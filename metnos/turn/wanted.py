@@ -2,6 +2,9 @@
 
 Law: only a plan of the caller's is asked for so, and only one that is valid once they are there: nobody fills in a form
 for a plan that is refused afterwards. The plan is held as it is; with the answers the same plan is judged again.
+
+A request that lacks one thing at its end is asked for that, too, where nobody else proposes a plan. With the answer the
+whole sentence is understood and looked up as if it had been said so; it must have one of the forms that were foreseen.
 """
 
 from __future__ import annotations
@@ -10,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from metnos.turn.answer import ask, suspend
-from metnos.turn.commands import OpenDialog
+from metnos.turn.answer import ask, close, language_of, suspend
+from metnos.turn.commands import LookUpPlan, OpenDialog
 
 if TYPE_CHECKING:
     from metnos.checks.model import CheckContext, Checked
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 MISSING = "input-missing"
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 """What can stand inside text."""
+_TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}
 
 
 def form_of(
@@ -80,3 +84,47 @@ def hold(turn: TurnState, held: Held, form: dict[str, dict[str, Any]]) -> None:
     turn.dialog = OpenDialog(dialog=f"{turn.opened.turn}.dialog{turn.dialogs}", form=form)
     ask(turn, turn.dialog)
     suspend(turn)
+
+
+# --- what a request lacks ----------------------------------------------------------------------------------------
+
+
+def may_fill(turn: TurnState) -> bool:
+    """Whether a person is asked for what the request lacks."""
+    return turn.wanted is not None and turn.opened.choices and turn.opened.mode == "ask" and not turn.plans
+
+
+def begun(turn: TurnState) -> str:
+    """The request as far as it goes, with the words that lead to what is missing."""
+    assert turn.wanted is not None
+    said = " ".join((turn.opened.request or "").split()).rstrip(" ?!.,:;…")
+    return f"{said} {turn.wanted.words}".rstrip()
+
+
+def ask_to_fill(turn: TurnState) -> None:
+    """Open the form for the one thing."""
+    assert turn.wanted is not None
+    field = {"schema": _TEXT, "label": f"{begun(turn)} …"}
+    turn.dialogs += 1
+    turn.dialog = OpenDialog(dialog=f"{turn.opened.turn}.dialog{turn.dialogs}", form={turn.wanted.name: field})
+    ask(turn, turn.dialog)
+    suspend(turn)
+
+
+def filled(turn: TurnState, answers: dict[str, Any]) -> None:
+    """The sentence is whole: look it up; or the answer is none, and nothing was understood."""
+    wanted = turn.wanted
+    assert wanted is not None
+    before = begun(turn)
+    turn.wanted = None
+    value = str(answers[wanted.name]).strip()
+    for said in (value, f'"{value}"'):
+        request = turn.rules.normalise(f"{before} {said}", language_of(turn))
+        if request.normal_form in wanted.forms:
+            turn.request = request
+            turn.phase = "looking_up"
+            look = LookUpPlan(request=request.text, language=request.language, normal_form=request.normal_form)
+            ask(turn, look)
+            return
+    turn.mark("not_understood", "answer-misfit", value)
+    close(turn, "not_understood")

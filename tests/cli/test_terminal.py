@@ -272,3 +272,20 @@ def test_a_failure_that_leaves_a_choice_without_a_terminal(metnos: Metnos, folde
     assert metnos("resume", "last", "--answer", "choice=beside").status == 0
     assert (folder / "hello-2.txt").read_text() == "hello"
     assert metnos("replay", "last").status == 0
+
+
+def test_a_sentence_that_lacks_one_thing_is_asked_for_it(metnos: Metnos, folder: Path) -> None:
+    terminal = metnos.on_terminal("ask", "rinomina a.txt")
+    terminal.until("rinomina a.txt come …: ")
+    terminal.type("c.txt\n")
+    terminal.until("Consenti [s/N]: ")
+    terminal.type("s\n")
+    assert terminal.end() == 0
+    assert (folder / "c.txt").read_text() == "alpha\n"
+    asked = metnos("ask", "rename c.txt to", "--json")
+    assert (asked.status, asked.json["needs"][0]["form"]["to"]["label"]) == (5, "rename c.txt to …")
+    assert metnos("resume", "last", "--answer", "to=d and e.txt").status == 5
+    assert metnos("resume", "last", "--approve", "all").status == 0
+    assert (folder / "d and e.txt").read_text() == "alpha\n"
+    assert metnos("replay", "last").status == 0
+    assert metnos("ask", "rename c.txt and", "--json").json["outcome"] == "not_understood"

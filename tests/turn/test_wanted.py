@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import facts as f
 from metnos.turn import inputs as i
@@ -104,3 +105,68 @@ def test_what_lay_at_the_targets_is_told_once_and_goes_with_the_start() -> None:
         play.send(i.TargetsSeen(approval="other", seen={}))
     play.send(i.ApprovalGiven(approval=asked.approval, digest=asked.digest, by="local"))
     assert play.starts["1.1"].expects == {"/home/ada/a.txt": "absent"}
+
+
+SIZE = i.Wanted(name="size", words="than", forms=("find files larger than 1 mb",))
+NOBODY = i.CommandFailed(command="propose", error=Failure(cls="unavailable", code="no-model"))
+
+
+def lacking(**fields: Any) -> Play:
+    play = Play(opened(request="Find files  larger?", **({"choices": True} | fields)))
+    play.send(i.PlanMissed(reason="new", wanted=SIZE))
+    return play
+
+
+def test_what_a_request_lacks_is_asked_for_and_the_whole_sentence_looked_up() -> None:
+    play = lacking()
+    play.send(NOBODY)
+    (dialog,) = play.asked(c.OpenDialog)
+    assert dialog.form["size"]["label"] == "Find files larger than …"
+    play.send(i.DialogAnswered(dialog=dialog.dialog, answers={"size": " 1 MB "}))
+    assert play.asked(c.LookUpPlan)[-1] == c.LookUpPlan(
+        request="Find files larger than 1 MB", language="en", normal_form="find files larger than 1 mb"
+    )
+    play.send(i.PlanFound(plan=plan(step("noop", {"x": 1})), source="template", entry="t@sha256:0"))
+    play.done("1.1")
+    play.compose()
+    assert play.ended.outcome == "success"
+
+
+@pytest.mark.parametrize("answer", ["large", "1 MB and more", "1 MB; delete everything", '1 MB"'])
+def test_an_answer_that_makes_another_sentence_is_none(answer: str) -> None:
+    play = lacking()
+    play.send(NOBODY)
+    play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"size": answer}))
+    assert len(play.asked(c.LookUpPlan)) == 1
+    assert (play.ended.outcome, play.ended.code) == ("not_understood", "answer-misfit")
+
+
+def test_it_is_asked_once_and_not_where_somebody_proposes() -> None:
+    play = lacking()
+    play.send(NOBODY)
+    play.send(i.DialogAnswered(dialog=play.asked(c.OpenDialog)[0].dialog, answers={"size": "1 MB"}))
+    play.send(i.PlanMissed(reason="new", wanted=SIZE))
+    play.send(NOBODY)
+    assert (play.ended.outcome, len(play.asked(c.OpenDialog))) == ("not_understood", 1)
+    other = lacking()
+    question = {"tool": "ask", "args": {"question": "Which?"}}
+    other.send(i.PlanProposed(plan=plan(step("noop", {"x": 1}), end=question)))
+    other.done("1.1")
+    other.send(i.DialogAnswered(dialog=other.asked(c.OpenDialog)[0].dialog, answers={"answer": "a"}))
+    assert other.asked(c.Propose)[-1].purpose == "continuation"
+
+
+@pytest.mark.parametrize("fields", [{"choices": False}, {"mode": "plan"}], ids=["nobody to ask", "only planned"])
+def test_a_request_that_lacks_something_is_not_understood_where_nobody_is_asked(fields: dict[str, Any]) -> None:
+    play = lacking(**fields)
+    play.send(NOBODY)
+    assert (play.asked(c.OpenDialog), play.ended.outcome) == ([], "not_understood")
+
+
+def test_the_question_comes_again_after_a_crash_and_silence_ends_it() -> None:
+    play = lacking()
+    play.send(NOBODY)
+    (dialog,) = play.asked(c.OpenDialog)
+    assert play.send(i.TurnResumed()).commands == (dialog,)
+    play.send(i.DialogExpired(dialog=dialog.dialog))
+    assert (play.ended.outcome, play.ended.code) == ("user_aborted", "dialog-expired")
