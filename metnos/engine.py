@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from metnos.cache.near import Confirm
     from metnos.contracts.catalog import HostExecutor
     from metnos.contracts.model import Contract
     from metnos.drivers.cachedoor import CacheDoor
@@ -61,6 +62,7 @@ class Engine(Driven):
         approve: Approve | None = None,
         answer: Answer | None = None,
         proposer: Proposer | None = None,
+        confirm: Confirm | None = None,
         progress: Progress | None = None,
         clock: Clock | None = None,
         boundary: Boundary | None = None,
@@ -85,6 +87,8 @@ class Engine(Driven):
             approve: Asked for each consent: True, False, or None (nobody can say now: the turn suspends).
             answer: Asked for each dialog; None suspends.
             proposer: From a request and the candidates to a plan, where no known plan serves.
+            confirm: Asked, with both requests, before the plan of a similar one that only reads is served (`near`);
+                None: similar requests are served nothing, unless `cache_near_error` is set.
             progress: Told of each step's start and end.
             clock: µs since 1970 UTC; default the machine's.
             boundary: Told of each durable boundary (tests crash there).
@@ -103,6 +107,7 @@ class Engine(Driven):
             approve=approve,
             answer=answer,
             proposer=proposer,
+            confirm=confirm,
             progress=progress or no_progress,
             clock=clock or assembly.wall_clock,
             boundary=boundary or no_boundary,

@@ -55,6 +55,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     cache_entries: int = 100_000
     cache_days: int = 180
     cache_share: bool = False
+    cache_near_error: float = 0.0
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +75,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A learned plan that was not confirmed for so long is not served."""
     cache_share: bool = False
     """Whether owners may be served plans in which nothing of any owner is left."""
+    cache_near_error: float = 0.0
+    """Share of wrong plans that is accepted of near matches (0 to 0.5); 0: only what somebody confirms is served."""
 
 
 def default_home() -> Path:
@@ -169,7 +172,14 @@ def load_settings(
         cache_entries=file.cache_entries,
         cache_days=file.cache_days,
         cache_share=file.cache_share,
+        cache_near_error=_error_rate(file.cache_near_error),
     )
+
+
+def _error_rate(rate: float) -> float:
+    if not 0.0 <= rate <= 0.5:
+        raise SettingsFault("cache_near_error", f"{rate} is not between 0 and 0.5", "0 switches near matches off")
+    return rate
 
 
 def _lexicon_files(home: Path, named: Iterable[str], listed: str) -> tuple[Path, ...]:

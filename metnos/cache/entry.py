@@ -119,7 +119,17 @@ class Held(msgspec.Struct, frozen=True, kw_only=True, tag="held", tag_field="is"
     seen: tuple[Sighting, ...]
 
 
-Kept: TypeAlias = Entry | Mark | Against | Shape | Held
+class Outcomes(msgspec.Struct, frozen=True, kw_only=True, tag="near", tag_field="is", forbid_unknown_fields=True):
+    """What confirmations said of a plan's near matches; the proof that its error is small, so it is signed too."""
+
+    version: int = VERSION
+    key: str
+    scope: str
+    seen: tuple[tuple[float, bool], ...]
+    """(score, right), in order."""
+
+
+Kept: TypeAlias = Entry | Mark | Against | Shape | Held | Outcomes
 _decoder = msgspec.json.Decoder(Kept, strict=True)
 
 

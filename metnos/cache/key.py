@@ -11,6 +11,7 @@ at each use, so that a miss can say which one differed (docs/adr/0019).
 | `shape` | which slots stay, for a form |
 | `held` | successes of a form that wait for a second one |
 | `anti` | a plan that was bad for a request or a form |
+| `near` | what confirmations said of a plan's near matches |
 | `uses` | how often entries were served; decides only what is evicted |
 """
 
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from metnos.cache.entry import Against, Entry, Held, Kept, Mark, Shape
+from metnos.cache.entry import Against, Entry, Held, Kept, Mark, Outcomes, Shape
 from metnos.plan.jsondata import canonical
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from metnos.cache.entry import Grade
     from metnos.request.model import Request, Slot, Span
 
-KINDS: tuple[str, ...] = ("l0", "l1", "shape", "held", "anti", "uses")
+KINDS: tuple[str, ...] = ("l0", "l1", "shape", "held", "anti", "near", "uses")
 KEY = re.compile(rf"({'|'.join(KINDS)}):[0-9a-f]{{64}}")
 GRADES: tuple[Grade, ...] = ("strict", "loose")
 """Strict first."""
@@ -119,6 +120,11 @@ def anti_key(key: str, plan: dict[str, Any]) -> str:
     return made("anti", key, plan)
 
 
+def near_key(scope: str, plan: str) -> str:
+    """The key of the outcomes of a plan's near matches; `plan` is its digest."""
+    return made("near", scope, plan)
+
+
 def fixed_of(slots: Sequence[Slot], pattern: Sequence[int]) -> list[list[Any]]:
     """[index, value] of the slots that stay."""
     return [[index, plain(slots[index].value)] for index in pattern if index < len(slots)]
@@ -129,7 +135,7 @@ def key_of(kept: Kept) -> str:
     if isinstance(kept, Entry):
         make = l0_key if kept.layer == "l0" else l1_key
         return make(kept.scope, kept.language, kept.grade, kept.form, kept.kinds, kept.values)
-    assert isinstance(kept, Mark | Against | Shape | Held)
+    assert isinstance(kept, Mark | Against | Shape | Held | Outcomes)
     return kept.key
 
 

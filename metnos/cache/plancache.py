@@ -1,7 +1,8 @@
 """The plan cache: a request in, a whole plan out, or the one reason why not; and what is learned from a success.
 
 Law: this room decides what may be served, and nothing else decides it. A look-up writes nothing but a first stamp. The
-order is L0, L1, the publisher's templates; `looking.tries` is the one walk over them, for serving and for explaining.
+order is L0, L1, the publisher's templates, and what is near (off by default); `looking.tries` is the one walk over what
+was learned, for serving and for explaining.
 What is served goes through validator, guards and policy like any other plan. A fault of the store is a miss: a cache may
 be slow or empty, never in the way.
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from metnos.cache.admission import Lesson
     from metnos.cache.keeping import Keeping
     from metnos.cache.model import Tried
+    from metnos.cache.near import Confirm
+    from metnos.cache.nearby import Nearby
     from metnos.cache.signing import Keys
     from metnos.cache.store import Store
     from metnos.cache.templates import TemplateLibrary
@@ -41,15 +44,39 @@ class PlanCache:
     """Learned plans and the publisher's, behind one door. Safe between threads."""
 
     def __init__(
-        self, store: Store, keys: Keys, world: World, library: TemplateLibrary, *, most: int = 100_000
+        self,
+        store: Store,
+        keys: Keys,
+        world: World,
+        library: TemplateLibrary,
+        *,
+        most: int = 100_000,
+        confirm: Confirm | None = None,
     ) -> None:
-        """Over a store; `most`: so many entries before those that earn least go."""
+        """Over a store.
+
+        Args:
+            store: Where rows are.
+            keys: What they are signed with.
+            world: What plans are served under.
+            library: The publisher's templates.
+            most: So many entries before those that earn least go.
+            confirm: Asked before a near match is served; None: nobody can be.
+        """
         self.store = store
         self.world = world
         self.library = library
         self.front = Front(store, keys)
         self.looking = Looking(self.front, world)
         self._most = most
+        self._confirm = confirm
+
+    @cached_property
+    def nearby(self) -> Nearby:
+        """What is near; loaded where the operator wants it."""
+        from metnos.cache.nearby import Nearby
+
+        return Nearby(self.front, self.looking, self.world, self._confirm)
 
     @cached_property
     def keeping(self) -> Keeping:
@@ -77,7 +104,18 @@ class PlanCache:
         found = self.library.match(request)
         if isinstance(found, Match):
             return found
-        return Miss(reason=asking.bypass) if asking.bypass else learned or found
+        if asking.bypass:
+            return Miss(reason=asking.bypass)
+        return self._near(request, asking) or learned or found
+
+    def _near(self, request: Request, asking: Asking) -> Match | None:
+        """What is near; off unless the operator wants it."""
+        if not request.normal_form or not (self.world.near_error or self._confirm):
+            return None
+        with suppress(StoreFault):
+            found = self.nearby.serve(request, asking)
+            return found if isinstance(found, Match) else None
+        return None
 
     def _learned(self, request: Request, asking: Asking) -> Match | Miss | None:
         """What was learned for it; None: nothing was."""

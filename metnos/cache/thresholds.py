@@ -3,7 +3,8 @@
 Law: nothing is trusted because nothing went wrong yet. What counts is the upper bound of the error (Clopper-Pearson)
 over outcomes that were confirmed or disproved, pooled by plan. Looking again and again would find luck sooner or
 later, so it is looked at 1, 2, 4, 8 … outcomes only, and the j-th look spends 1/(j(j+1)) of the doubt that is allowed:
-over all looks together the promise holds. Of the scores of `STEPS` each is tried only if the one above it held.
+over all looks together the promise holds. Of the scores of `STEPS` each is tried only if the one above it held, or
+nothing came so near.
 
     thresholds = Thresholds()
     thresholds.record("plan", 0.97, right=True)         # 600 times
@@ -42,7 +43,9 @@ class Thresholds:
             # Outcomes behind the last look wait for the next one.
             seen = right[: 1 << (look - 1)] if look else []
             doubt = DOUBT / (look * (look + 1)) if look else 1.0
-            if not seen or upper_bound(seen.count(False), len(seen), doubt) > bound:
+            if not seen:
+                continue  # nothing came so near; the next one counts what did
+            if upper_bound(seen.count(False), len(seen), doubt) > bound:
                 break
             found = step
         return found

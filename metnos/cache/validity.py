@@ -42,6 +42,7 @@ class World:
         normalise: Callable[[str, str | None], Request] = understand,
         unavailable: Callable[[], Collection[str]] | None = None,
         share: bool = False,
+        near_error: float = 0.0,
         max_age: int = MAX_AGE,
     ) -> None:
         """Take a look at the world.
@@ -54,6 +55,7 @@ class World:
             normalise: From what was said to a request, as the rules do it.
             unavailable: Names that are admitted and cannot run now; asked at each use.
             share: Whether owners may be served what belongs to nobody.
+            near_error: Share of wrong plans that the operator accepts of near matches; 0: only what is confirmed.
             max_age: µs after which an entry is too old.
         """
         self.catalog = catalog
@@ -63,6 +65,7 @@ class World:
         self.normalise = normalise
         self.unavailable = unavailable or frozenset[str]
         self.share = share
+        self.near_error = near_error
         self.max_age = max_age
         self._executors: dict[str, str] = {}
         self._families: dict[tuple[tuple[tuple[str, str], ...], frozenset[str]], str] = {}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
     from pathlib import Path
 
+    from metnos.cache.near import Confirm
     from metnos.cache.plancache import PlanCache
     from metnos.cache.templates import TemplateLibrary
     from metnos.contracts.catalog import Catalog, HostExecutor, Refused
@@ -177,7 +178,14 @@ def open_journal(settings: Settings, *, memory: bool) -> Journal:
 
 
 def open_plan_cache(
-    settings: Settings, catalog: Catalog, rules: Rules, library: TemplateLibrary, *, lexicon: str, memory: bool
+    settings: Settings,
+    catalog: Catalog,
+    rules: Rules,
+    library: TemplateLibrary,
+    *,
+    lexicon: str,
+    memory: bool,
+    confirm: Confirm | None = None,
 ) -> PlanCache:
     """The plan cache of this home, or one in memory; nothing is read or made before its first use."""
     from metnos.cache.memory import MemoryStore
@@ -193,14 +201,16 @@ def open_plan_cache(
         lexicon=lexicon,
         normalise=rules.normalise,
         share=settings.cache_share,
+        near_error=settings.cache_near_error,
         max_age=settings.cache_days * DAY,
     )
     most = settings.cache_entries
     if memory:
         seed = os.urandom(32)
-        return PlanCache(MemoryStore(), Keys(lambda: seed), world, library, most=most)
+        return PlanCache(MemoryStore(), Keys(lambda: seed), world, library, most=most, confirm=confirm)
     store = DiskStore(settings.home / "cache")
-    return PlanCache(store, Keys(lambda: _cache_seed(settings.home)), world, library, most=most)
+    keys = Keys(lambda: _cache_seed(settings.home))
+    return PlanCache(store, keys, world, library, most=most, confirm=confirm)
 
 
 def _cache_seed(home: Path) -> bytes:

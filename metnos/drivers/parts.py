@@ -40,6 +40,7 @@ class EnginePorts(msgspec.Struct, frozen=True, kw_only=True):
     approve: Any = None
     answer: Any = None
     proposer: Any = None
+    confirm: Any = None
     progress: Progress = no_progress
     clock: Clock = assembly.wall_clock
     boundary: Boundary = no_boundary
@@ -145,7 +146,13 @@ class Parts:
 
         added = added_digest(self.lexicons or ())
         return assembly.open_plan_cache(
-            self.settings, self.catalog, self.rules, self.library, lexicon=added, memory=self._memory
+            self.settings,
+            self.catalog,
+            self.rules,
+            self.library,
+            lexicon=added,
+            memory=self._memory,
+            confirm=self.ports.confirm,
         )
 
     @property
