@@ -18,7 +18,7 @@ from metnos.cache.store import DiskStore
 from metnos.cache.validity import World
 from metnos.checks.model import CheckContext
 from metnos.contracts.foreign import foreign_contract
-from metnos.drivers.planning import at_home
+from metnos.drivers.tilde import at_home
 from metnos.policy.model import Deny
 from metnos.turn.consent import forecast
 from metnos.turn.inputs import TurnOpened

@@ -9,6 +9,9 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from metnos.drivers.tilde import said_at_home
 from metnos.execute.faults import LONGEST, named
 from metnos.execute.strict import NotJSON, settle
 from metnos.plan.jsondata import JSONFault, canonical, copied, loads_strict
@@ -60,6 +63,9 @@ def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
         return
     turn.suspended = False
     if isinstance(item, i.PlanProposed):
+        state = turn.machine.state
+        plan = said_at_home(item.plan, state.request, turn.catalog, state.opened.home)
+        item = item if plan is item.plan else msgspec.structs.replace(item, plan=plan)
         turn.count(item.usage)
         turn.model = item.proposer or turn.model
     turn.feed(item)

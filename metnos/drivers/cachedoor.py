@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from metnos.cache.model import Asking, Match, Miss, Place
+from metnos.drivers.tilde import as_said
 
 if TYPE_CHECKING:
     from metnos.cache.entry import Entry
@@ -114,7 +115,8 @@ class CacheDoor:
             channel=opened.channel,
             place=Place(folder=opened.folder, home=opened.home, roots=opened.roots),
         )
-        lesson = Lesson(request=request, plan=view.plan, asking=asking, turn=turn, evidence="feedback")
+        plan = as_said(view.plan, request, self._parts.catalog, opened.home)
+        lesson = Lesson(request=request, plan=plan, asking=asking, turn=turn, evidence="feedback")
         return self._parts.plan_cache.feedback(lesson, good=verdict == "good")
 
     def _opened(self, turn: str) -> Any:

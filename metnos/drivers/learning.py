@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from metnos.cache.model import Asking, Bypass, Place
+from metnos.drivers.tilde import as_said
 from metnos.turn.inputs import PlanMissed
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Remembering:
             return ()
         if not is_lesson(state):
             return ()
-        return self._parts.plan_cache.learn(self._lesson(request, state.plan.body, turn)).admitted
+        plan = as_said(state.plan.body, request, turn.catalog, self._opened.home)
+        return self._parts.plan_cache.learn(self._lesson(request, plan, turn)).admitted
 
     def demote(self, turn: TurnUnderWay, code: str, plan: dict[str, Any]) -> None:
         """The plan that was served failed; if that was its own fault it is not served again."""

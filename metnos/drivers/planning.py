@@ -7,15 +7,12 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from metnos.cache.model import Match
-from metnos.checks.guards.places import at_home as written_out
 from metnos.drivers.asked import ask_host
+from metnos.drivers.tilde import at_home, said_at_home
 from metnos.sdk import Failure
 from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from metnos.contracts.catalog import Catalog
     from metnos.drivers.state import TurnUnderWay
     from metnos.propose.model import PlanRequest
     from metnos.turn import commands as c
@@ -38,8 +35,11 @@ def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
     at = turn.clock()
     if isinstance(found, Match):
         turn.origins = found.origins
-        plan = at_home(found.plan, found.origins, turn.catalog, state.opened.home)
         source = "template" if found.layer == "template" else "cache"
+        if source == "template":
+            plan = at_home(found.plan, found.origins, turn.catalog, state.opened.home)
+        else:
+            plan = said_at_home(found.plan, state.request, turn.catalog, state.opened.home)
         turn.served = found.plan if source == "cache" else {}
         turn.feed(i.PlanFound(at=at, plan=plan, source=source, entry=found.entry, origins=found.origins))
         if turn.served and not state.plans:
@@ -49,28 +49,6 @@ def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
         hole = found.hole
         wanted = None if hole is None else i.Wanted(name=hole.slot, words=hole.words, forms=hole.forms)
         turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail, wanted=wanted))
-
-
-def at_home(plan: dict[str, Any], origins: Mapping[str, str], catalog: Catalog, home: str) -> dict[str, Any]:
-    """The plan with `~` in paths that the person said written out, as a shell would.
-
-    Only whole arguments that their contract declares as paths; the text that a person wants written stays as it is.
-    """
-    said = [pointer.split("/")[1:] for pointer, source in origins.items() if source == "user"]
-    changed = plan
-    for parts in said:
-        if len(parts) != 4 or parts[0] != "steps" or parts[2] != "args":
-            continue
-        step = plan["steps"][int(parts[1])]
-        value = step["args"].get(parts[3])
-        contract = catalog.get(step["tool"])
-        paths = {one.arg for one in contract.resources or () if one.kind == "root"} if contract is not None else ()
-        meant = written_out(value, home) if parts[3] in paths and isinstance(value, str) else value
-        if meant != value:
-            if changed is plan:
-                changed = copy.deepcopy(plan)
-            changed["steps"][int(parts[1])]["args"][parts[3]] = meant
-    return changed
 
 
 def propose(turn: TurnUnderWay, command: c.Propose) -> None:
