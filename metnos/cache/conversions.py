@@ -96,7 +96,13 @@ def _glob_name(slot: Slot) -> str:
 
 
 def _path(change: Callable[[str], str]) -> Make:
-    return lambda slot: change(slot.value) or None
+    """A part of a path; none that is marks alone: the parent of `./docs` is any full stop."""
+
+    def make(slot: Slot) -> str | None:
+        part = change(slot.value)
+        return part if any(map(str.isalnum, part)) else None
+
+    return make
 
 
 def _stem(path: str) -> str:
