@@ -243,7 +243,7 @@ def test_catalog_lists_and_shows(metnos: Metnos) -> None:
     told = metnos("--json", "catalog").json
     assert ([tool["name"] for tool in told["tools"]], told["refused"]) == (TOOLS, [])
     one = metnos("catalog", "write_files")
-    assert one.out.startswith("write_files@1.1.0  change/create\n")
+    assert one.out.startswith("write_files@1.2.0  change/create\n")
     assert "path: string (required)" in one.out
     assert metnos("--json", "catalog", "write_files").json["name"] == "write_files"
     missing = metnos("--json", "catalog", "nothing")
