@@ -16,9 +16,14 @@ from metnos.cache.plancache import PlanCache
 from metnos.cache.signing import Keys
 from metnos.cache.templates import TemplateLibrary
 from metnos.cache.validity import World
-from metnos.request.understand import understand
+from metnos.request.lexicon import lexicons_with
+from metnos.request.understand import Normaliser, understand
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from metnos.cache.near import Confirm
     from metnos.contracts.catalog import Catalog
 
 AT = 1_764_500_000_000_000
@@ -35,21 +40,33 @@ class Served(NamedTuple):
 class Box:
     """One cache in memory over one catalog."""
 
-    def __init__(self, catalog: Catalog, library: TemplateLibrary | None = None, *, eager: bool = True) -> None:
-        self.world = World(catalog, rules="benchmark", policy="benchmark")
-        self.cache = PlanCache(MemoryStore(), Keys(lambda: b"\x07" * 32), self.world, library or TemplateLibrary())
+    def __init__(
+        self, catalog: Catalog, *, eager: bool = True, lexicons: Sequence[Path] = (), confirm: Confirm | None = None
+    ) -> None:
+        """An empty cache.
+
+        Args:
+            catalog: The tools that plans name.
+            eager: A person says `good` to everything that is learned.
+            lexicons: Lexicon files of an operator.
+            confirm: Asked before a near match is served; None: near matches are off.
+        """
+        self.understand = Normaliser(lexicons_with(lexicons)) if lexicons else understand
+        self.world = World(catalog, rules="benchmark", policy="benchmark", normalise=self.understand)
+        keys = Keys(lambda: b"\x07" * 32)
+        self.cache = PlanCache(MemoryStore(), keys, self.world, TemplateLibrary(), confirm=confirm)
         self.eager = eager
         self.turns = 0
 
     def serve(self, text: str, language: str | None = None) -> Served | None:
         """What the cache has for this request."""
-        found = self.cache.look_up(understand(text, language), Asking(owner="anna", now=AT))
+        found = self.cache.look_up(self.understand(text, language), Asking(owner="anna", now=AT))
         return Served(found.plan, found.entry, found.layer) if isinstance(found, Match) else None
 
     def learn(self, text: str, plan: dict[str, Any], language: str | None = None) -> tuple[str, ...]:
         """A turn with this plan succeeded; the references of what was admitted."""
         self.turns += 1
-        request = understand(text, language)
+        request = self.understand(text, language)
         lesson = Lesson(request=request, plan=plan, asking=Asking(owner="anna", now=AT), turn=f"t{self.turns}")
         admitted = self.cache.learn(lesson).admitted
         return (*admitted, *self.cache.feedback(lesson, good=True).admitted) if self.eager else admitted

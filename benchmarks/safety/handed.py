@@ -61,9 +61,23 @@ def _plan(row: dict[str, Any]) -> dict[str, Any]:
     return plan_of(re.sub(r"[^A-Za-z0-9._-]", "_", f"{row['intent']}"), args)
 
 
-def contradictions(stream: Stream) -> dict[str, list[str]]:
-    """Requests that stand in the stream with more than one intent: text → intents. A label of these is wrong by itself."""
-    found: dict[str, set[str]] = {}
-    for text, plan in stream:
-        found.setdefault(" ".join(re.findall(r"[\w']+", text.casefold())), set()).add(plan["steps"][0]["tool"])
-    return {text: sorted(intents) for text, intents in found.items() if len(intents) > 1}
+_SAYS_NOTHING = frozenset(("please", "olly", "hey", "the", "a"))
+
+
+def same_words(left: str, right: str) -> bool:
+    """Whether two requests are the same words, but for case, marks and a "please": then their labels contradict."""
+    return _bare(left) == _bare(right)
+
+
+def _bare(text: str) -> list[str]:
+    return [word for word in re.findall(r"[\w']+", text.casefold()) if word not in _SAYS_NOTHING]
+
+
+def relabelled(requests: tuple[str, str], plans: tuple[dict[str, Any], dict[str, Any]]) -> bool:
+    """Whether two requests say the same values and one of them is annotated otherwise: under another name, or not at all."""
+    (one, *_), (other, *_) = plans[0]["steps"], plans[1]["steps"]
+    values = [str(value).casefold() for step in (one, other) for value in step["args"].values()]
+    if one["tool"] != other["tool"]:
+        return False
+    named_anew = sorted(one["args"].values()) == sorted(other["args"].values())
+    return named_anew or all(value in text.casefold() for value in values for text in requests)
