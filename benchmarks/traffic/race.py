@@ -1,7 +1,7 @@
 """Several processes that read, learn, demote and take back in one plan cache, and a count of what went wrong.
 
 Law: every process knows the plan of every request, so a plan that is served is compared, always. A row that was learned
-and is gone at the end is a loss; it is allowed only as an eviction, and those are counted by the cache itself.
+and is gone at the end is a loss; the cache is allowed more rows than there are, so nothing is evicted and none may be.
 """
 
 from __future__ import annotations

@@ -75,11 +75,11 @@ class Installation:
         self.opened = TurnOpened(turn="t", now="2026-11-30T12:00:00+01:00", mode="plan", folder=FOLDER, home=HOME)
         self.asking = Asking(owner=self.opened.owner, now=AT, place=Place(folder=FOLDER, home=HOME))
 
-    def cache(self) -> PlanCache:
-        """A plan cache that has read nothing yet, over the rows of this home."""
+    def cache(self, most: int = 1_000_000) -> PlanCache:
+        """A plan cache that has read nothing yet, over the rows of this home; it evicts beyond `most`."""
         world = World(self.catalog, rules="benchmark", policy="benchmark", normalise=self.rules.normalise)
         store = DiskStore(self.folder / "home" / "cache")
-        return PlanCache(store, Keys(lambda: b"\x07" * 32), world, self.library)
+        return PlanCache(store, Keys(lambda: b"\x07" * 32), world, self.library, most=most)
 
     def lesson(self, drawn: Drawn, turn: str = "t") -> Lesson:
         """A success with the library's own plan."""

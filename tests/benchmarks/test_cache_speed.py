@@ -24,7 +24,7 @@ OURS = {key for key in cache_speed.KEYS if not key.startswith(("gptcache", "etch
 def test_a_small_cache_is_filled_timed_and_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache_speed, "SAMPLE", 12)
     monkeypatch.setattr(cache_speed, "LESSONS", 2)
-    speed = cache_speed.Speed(tmp_path, tools=60, entries=560)
+    speed = cache_speed.Speed(tmp_path, tools=60, entries=60)
     filled = speed.fill()
     assert filled
     figures = speed.measure(filled, rounds=2)

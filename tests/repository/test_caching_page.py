@@ -30,7 +30,7 @@ def test_the_tables_are_the_coded_reasons(root: Path) -> None:
 
 def test_the_program_prints_what_is_shown(root: Path, tmp_path: Path) -> None:
     text = (root / "docs" / "caching.md").read_text("utf-8")
-    program, shown = re.findall(r"^```(?:python|text)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    program, shown, *_ = re.findall(r"^```(?:python|text)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False
     )
