@@ -57,7 +57,6 @@ LearnedReason = Literal[
     "attachments",
     "open-dialog",
     "unresolved-device",
-    "conversation",  # the words point at something said before
     "resumed",  # a resumed turn reads no cache
     "no-cache",
     "refresh",
@@ -131,7 +130,6 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     """µs since 1970 UTC; nothing here reads a clock."""
     bypass: Bypass = ""
     place: Place = Place()
-    conversation: str = ""
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,22 +36,26 @@ _UNDONE: dict[str, MissReason] = {
 """Family verb of a request intent → why it is not served."""
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class Listed(msgspec.Struct, frozen=True):
+    """An admitted template."""
+
     template: Template
     reference: str
     """`id@sha256:…` over the signed bytes."""
+    name: str
+    """Of its envelope."""
 
 
 class TemplateLibrary:
     """Templates whose signature was verified, behind `LookUpPlan`. Immutable once made; safe between threads."""
 
-    def __init__(self, entries: tuple[_Entry, ...] = (), refused: Mapping[str, str] | None = None) -> None:
+    def __init__(self, entries: tuple[Listed, ...] = (), refused: Mapping[str, str] | None = None) -> None:
         self._entries = entries
         self.refused: Mapping[str, str] = dict(refused or {})
         """Envelope name → why its payload was not admitted."""
         self.broken: dict[str, str] = {}
         """Template id → why its wordings or its plan do not compile; found when a language is first spoken."""
-        self._first: dict[str, dict[str, list[tuple[Automaton, _Entry]]]] = {}
+        self._first: dict[str, dict[str, list[tuple[Automaton, Listed]]]] = {}
 
     @classmethod
     def from_signed(cls, verified: Mapping[str, bytes]) -> TemplateLibrary:
@@ -63,7 +67,7 @@ class TemplateLibrary:
         Returns:
             The library; a payload that is no template, or has the id of an earlier one, is in `refused`.
         """
-        entries: dict[str, _Entry] = {}
+        entries: dict[str, Listed] = {}
         refused: dict[str, str] = {}
         for name, payload in sorted(verified.items()):
             try:
@@ -75,13 +79,18 @@ class TemplateLibrary:
                 refused[name] = f"the id {template.id!r} is taken"
                 continue
             reference = f"{template.id}@sha256:{hashlib.sha256(payload).hexdigest()}"
-            entries[template.id] = _Entry(template, reference)
+            entries[template.id] = Listed(template, reference, name)
         return cls(tuple(entries.values()), refused)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids of the admitted templates."""
         return tuple(entry.template.id for entry in self._entries)
+
+    @property
+    def listed(self) -> tuple[Listed, ...]:
+        """The admitted templates with their references."""
+        return self._entries
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -128,11 +137,11 @@ class TemplateLibrary:
             slots=bound.values,
         )
 
-    def _spoken(self, language: str) -> dict[str, list[tuple[Automaton, _Entry]]]:
+    def _spoken(self, language: str) -> dict[str, list[tuple[Automaton, Listed]]]:
         """First token of a form → what may go on from there. Made once a language."""
         first = self._first.get(language)
         if first is None:
-            first = dict[str, list[tuple[Automaton, _Entry]]]()
+            first = dict[str, list[tuple[Automaton, Listed]]]()
             for entry in self._entries:
                 try:
                     automaton = entry.template.automaton(language)
@@ -146,7 +155,7 @@ class TemplateLibrary:
             self._first[language] = first
         return first
 
-    def _miss(self, request: Request, found: list[_Entry]) -> Miss:
+    def _miss(self, request: Request, found: list[Listed]) -> Miss:
         if found:
             return Miss(reason="ambiguous", detail=", ".join(entry.template.id for entry in found))
         if not self._spoken(request.language):

@@ -15,13 +15,17 @@ import msgspec
 from metnos.cache.entry import Entry, Mark
 from metnos.cache.front import Bad, Front, Known
 from metnos.cache.model import Asking
+from metnos.cache.template import lines
 from metnos.cache.validity import DAY, first_difference, tools_of
+from metnos.plan.jsondata import loads_strict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from metnos.cache.store import Alarm
+    from metnos.cache.templates import TemplateLibrary
     from metnos.cache.validity import World
+    from metnos.contracts.catalog import Catalog
 
 SHARDS = 16
 SPARED = 10
@@ -42,11 +46,13 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     language: str
     form: str
+    """Of the request; of a template its first example."""
     tools: tuple[str, ...]
     read_only: bool
     evidence: str
     turns: tuple[str, ...]
     admitted_at: int
+    """µs since 1970 UTC; 0 for a template."""
     uses: int
     state: str
     """`valid`, or the reason why it is not served now."""
@@ -264,6 +270,42 @@ OVER: frozenset[str] = frozenset((
     "executor-changed", "executor-removed", "rules-changed", "policy-changed", "lexicon-changed", "expired",
 ))  # fmt: skip
 """Reasons that do not pass; a tool that cannot run now may run later."""
+
+
+def template_views(
+    library: TemplateLibrary, signers: Mapping[str, tuple[str, ...]], catalog: Catalog, tool: str = ""
+) -> Iterator[EntryView]:
+    """The publisher's templates as `Tending.entries` tells of what was learned; no use of them is counted.
+
+    Args:
+        library: The admitted ones.
+        signers: Name of the envelope → ids of the keys that signed it.
+        catalog: Where their tools are looked for.
+        tool: Only those that call it; empty: all.
+    """
+    for one in library.listed:
+        source = one.template.source
+        plan: Any = loads_strict(source.plan)
+        tools = tools_of(plan)
+        if tool and tool not in tools:
+            continue
+        examples = [line for text in source.examples.values() for line in lines(text)]
+        yield EntryView(
+            entry=one.reference,
+            layer="template",
+            grade="strict",
+            scope="shared",
+            language=" ".join(source.wordings),
+            form=examples[0] if examples else source.id,
+            tools=tools,
+            read_only=source.effect == "read",
+            evidence="signature",
+            turns=(),
+            admitted_at=0,
+            uses=0,
+            state="executor-removed" if any(catalog.get(name) is None for name in tools) else "valid",
+            signer=", ".join(signers.get(one.name, ())),
+        )
 
 
 def _shard_of(key: str) -> int:

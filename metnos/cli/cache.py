@@ -14,7 +14,7 @@ from metnos.cli.turnview import show_plan
 from metnos.text import message
 
 if TYPE_CHECKING:
-    from metnos.drivers.cachedoor import Explained
+    from metnos.drivers.cachedoor import Explained, Verdict
 
 
 @command()
@@ -26,19 +26,18 @@ def feedback_command(desk: Desk, turn: str, verdict: str) -> int:
     `good` lets the plan serve every request of this form, also where it has effects; each run is asked about as before.
     `bad`: this plan does not serve this request any more, and is not learned for it again.
     """
+    from metnos.drivers.cachedoor import feedback_lines
+
+    said_of: Verdict = "good" if verdict == "good" else "bad"
     with desk.engine() as engine:
         name = engine.find_turn(turn)
-        learned = engine.cache.feedback(name, "good" if verdict == "good" else "bad")
+        learned = engine.cache.feedback(name, said_of)
     output = desk.output
     if output.json:
         output.data({"turn": name, "verdict": verdict, "admitted": learned.admitted, "held": learned.held})
         return exits.OK
-    if verdict == "bad":
-        output.line(message("feedback.bad", desk.language))
-        return exits.OK
-    output.line(message("feedback.good", desk.language, count=len(learned.admitted)))
-    for reason in learned.held:
-        output.line(message("feedback.held", desk.language, reason=reason))
+    for line in feedback_lines(learned, said_of, desk.language):
+        output.line(line)
     return exits.OK
 
 
@@ -83,18 +82,20 @@ def _tell(desk: Desk, found: Explained) -> None:
 @command()
 @click.option("--tool", default="", help="Only entries whose plan calls this tool.")
 def list_command(desk: Desk, tool: str) -> int:
-    """List what was learned, oldest first, with what each depends on."""
+    """List what was learned, oldest first, with the tools of each; then the publisher's templates, with their signer."""
     with desk.engine() as engine:
-        entries = engine.cache.entries(tool)
+        learned, templates = engine.cache.entries(tool), engine.cache.templates(tool)
     if desk.output.json:
-        desk.output.data({"entries": entries})
+        desk.output.data({"entries": [*learned, *templates]})
         return exits.OK
-    if not entries:
+    if not learned:
         desk.output.line(message("cache.empty", desk.language))
-    for one in entries:
+    for one in (*learned, *templates):
+        signed = one.layer == "template"
+        name = one.entry.partition("@")[0] if signed else one.entry[:15]
+        more = one.signer[:15] if signed else f"{one.uses}×  {_day(one.admitted_at)}"
         desk.output.line(
-            f"{one.entry[:15]}  {one.layer} {one.grade} {one.language}  {one.state}  {one.uses}×  "
-            f"{_day(one.admitted_at)}  {', '.join(one.tools)}  {one.form}"
+            f"{name}  {one.layer} {one.grade} {one.language}  {one.state}  {more}  {', '.join(one.tools)}  {one.form}"
         )
     return exits.OK
 

@@ -42,6 +42,8 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     """Publisher-signed templates: name → the exact TOML bytes that were signed; and what was refused."""
 
     verified: dict[str, bytes]
+    signers: dict[str, tuple[str, ...]] = {}
+    """Name → ids of the keys whose signatures were counted."""
     refused: tuple[Refused, ...] = ()
 
 
@@ -82,6 +84,7 @@ def read_plans(
         return Plans(verified={}, refused=(trust,))
     terms = Terms(trust=trust, now=now or datetime.now(UTC), seen=_seen(home, trust))
     verified: dict[str, bytes] = {}
+    signers: dict[str, tuple[str, ...]] = {}
     versions: dict[str, str] = {}
     refused: list[Refused] = []
     for path in _envelopes(directory / "plans"):
@@ -92,11 +95,12 @@ def read_plans(
             continue
         trusted, version = found
         verified[name] = trusted.verification.payload
+        signers[name] = trusted.verification.signed_by
         if not trusted.development:
             versions[f"plan/{name}"] = version
     if home is not None and remember:
         refused += _remember(home, trust, versions, terms.seen)
-    return Plans(verified=verified, refused=tuple(refused))
+    return Plans(verified=verified, signers=signers, refused=tuple(refused))
 
 
 def _plan(name: str, data: bytes | Diagnostic, terms: Terms) -> tuple[Trusted, str] | Diagnostic:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from metnos.cache.model import Asking, Match, Miss, Place
+from metnos.drivers.slash import SOURCE, command_of
 from metnos.drivers.tilde import as_said
+from metnos.text import message
 
 if TYPE_CHECKING:
     from metnos.cache.entry import Entry
     from metnos.cache.model import Explanation, Learned
+    from metnos.cache.template import Source
     from metnos.cache.tending import EntryView, Stats, Verified
     from metnos.drivers.parts import Parts
     from metnos.request.model import Request
@@ -68,17 +71,41 @@ class CacheDoor:
         self._parts = parts
 
     def explain(self, text: str, language: str | None = None) -> Explained:
-        """Every token of a request, every key that it has, what stands there, and what a turn would be served now."""
+        """Every token of a request, every key that it has, what stands there, and what a turn would be served now.
+
+        Raises:
+            CommandFault: It begins as a slash command, and is none.
+        """
+        command = command_of(text)
         request = self._parts.rules.normalise(text, language or self._parts.context.language)
-        return explained(self._parts.plan_cache.explain(request, self._asking(request)))
+        found = explained(self._parts.plan_cache.explain(request, self._asking(request)))
+        if command is None:
+            return found
+        entry = f"/{command.word.name}"
+        return msgspec.structs.replace(
+            found, served=SOURCE, entry=entry, reason="", detail="", plan=None, tried=()
+        )  # fmt: skip
 
     def entries(self, tool: str = "") -> list[EntryView]:
         """What was learned, oldest first; only entries that name `tool`, if one is given."""
         return list(self._parts.plan_cache.tending.entries(self._asking(), tool))
 
-    def show(self, reference: str) -> Entry | None:
-        """The whole entry of a reference or of its beginning; None: there is none, or more than one."""
-        return self._parts.plan_cache.tending.show(reference, self._asking())
+    def templates(self, tool: str = "") -> list[EntryView]:
+        """The publisher's templates, each with who signed it; only those that name `tool`, if one is given."""
+        from metnos.cache.tending import template_views
+
+        parts = self._parts
+        return list(template_views(parts.library, parts.plans.signers, parts.catalog, tool))
+
+    def show(self, reference: str) -> Entry | Source | None:
+        """The whole entry or template of a reference or of its beginning; None: there is none, or more than one."""
+        learned = self._parts.plan_cache.tending.show(reference, self._asking())
+        if learned is not None or not reference:
+            return learned
+        known = self._parts.library.listed
+        found = [one for one in known if reference in (one.template.id, one.reference)]
+        found = found or [one for one in known if one.reference.startswith(reference)]
+        return found[0].template.source if len(found) == 1 else None
 
     def verify(self) -> Verified:
         """Look at every row anew; what does not hold goes into quarantine."""
@@ -103,7 +130,7 @@ class CacheDoor:
         from metnos.drivers.undoing import trusted_view
 
         view = trusted_view(self._parts, turn)
-        if not view.request or view.plan is None or view.mode != "ask":
+        if not view.request or view.plan is None or view.mode != "ask" or view.plan_source == SOURCE:
             raise NoFeedback(turn, "this turn has no sentence that a plan was found for")
         if verdict == "good" and view.outcome != "success":
             raise NoFeedback(turn, f"this turn ended `{view.outcome or view.status}`: only what succeeded is good")
@@ -134,8 +161,15 @@ class CacheDoor:
             language="en" if request is None else request.language,
             now=self._parts.ports.clock(),
             place=Place(folder=context.folder, home=str(Path.home()), roots=context.roots),
-            conversation=context.conversation,
         )
+
+
+def feedback_lines(learned: Learned, verdict: Verdict, language: str | None) -> list[str]:
+    """What is said to who gave feedback."""
+    if verdict == "bad":
+        return [message("feedback.bad", language)]
+    said = [message("feedback.good", language, count=len(learned.admitted))]
+    return said + [message("feedback.held", language, reason=reason) for reason in learned.held]
 
 
 def explained(found: Explanation) -> Explained:

@@ -47,15 +47,19 @@ class Driven(Reader):
 
         Raises:
             TypeError: As for `run`.
-            ValueError: As for `run`; also a plan that is no JSON object or line notation at all.
+            ValueError: As for `run`; also a plan that is no JSON object or line notation at all, and a slash command
+                that only tells something.
         """
         from metnos.drivers import turns
         from metnos.drivers.results import Refused
+        from metnos.turn.inputs import TurnOpened
         from metnos.turn.turn import Machine
 
         opened = turns.open_turn(
             self.parts, request, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language, mode="run"
         )
+        if not isinstance(opened, (Refused, TurnOpened)):
+            raise ValueError(f"/{opened.command.word.name} opens no turn")  # noqa: TRY004 - it is of a right type
         if isinstance(opened, Refused):
             first = opened.diagnostics[0]
             raise ValueError(f"no plan at all: {first.code} at {first.where or '/'}: {first.found}")  # noqa: TRY004 - it is of a right type

@@ -87,7 +87,6 @@ class Remembering:
             now=opened.at,
             bypass=bypass,
             place=Place(folder=opened.folder, home=opened.home, roots=opened.roots),
-            conversation=opened.conversation,
         )
 
 

@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from metnos.cache.model import Match
+from metnos.drivers import slash
 from metnos.drivers.asked import ask_host
 from metnos.drivers.tilde import at_home, said_at_home
 from metnos.sdk import Failure
@@ -26,9 +27,11 @@ NO_MODEL = Failure(
 
 
 def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
-    """Ask what was learned, and the signed templates."""
+    """Ask the table of slash commands, then what was learned, and the signed templates."""
     state = turn.machine.state
     if state.phase != "looking_up":  # cancelled since it was asked for
+        return
+    if _is_command(turn):
         return
     assert state.request is not None
     found = turn.remembering.look_up(state.request)
@@ -49,6 +52,17 @@ def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
         hole = found.hole
         wanted = None if hole is None else i.Wanted(name=hole.slot, words=hole.words, forms=hole.forms)
         turn.feed(i.PlanMissed(at=at, reason=found.reason, detail=found.detail, wanted=wanted))
+
+
+def _is_command(turn: TurnUnderWay) -> bool:
+    """Whether the request is a slash command; its plan is then found."""
+    opened = turn.machine.state.opened
+    said = opened.request or ""
+    found = slash.plan_of(said, opened.inputs) if slash.may_be_command(said) else None
+    if found is not None:
+        plan, entry = found
+        turn.feed(i.PlanFound(at=turn.clock(), plan=plan, source=slash.SOURCE, entry=entry))
+    return found is not None
 
 
 def propose(turn: TurnUnderWay, command: c.Propose) -> None:

@@ -85,7 +85,16 @@ class Reader:
         return self.parts.library.examples(word, language or self.settings.language or "en")
 
     def language_of(self, request: str) -> str:
-        """The language that a sentence is understood in: the engine's, or the one whose lexicon explains more."""
+        """The language that a sentence is understood in: the engine's, or the one whose lexicon explains more.
+
+        Raises:
+            CommandFault: It begins as a slash command, and is none.
+        """
+        from metnos.drivers.slash import command_of, may_be_command
+
+        command = command_of(request) if may_be_command(request) else None
+        if command is not None and command.language is not None:
+            return self.settings.language or command.language
         return self.parts.rules.normalise(request, self.settings.language).language
 
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:

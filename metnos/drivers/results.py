@@ -89,9 +89,9 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     effects: tuple[Effect, ...] = ()
     needs: tuple[Need, ...] = ()
     source: str = ""
-    """Where the plan came from: `template`, `cache`, `proposer`, `author`, `host`; empty if there was none."""
+    """Where the plan came from: `command`, `template`, `cache`, `proposer`, `author`, `host`; empty if there was none."""
     entry: str = ""
-    """Id and digest of the template or cache entry that was served."""
+    """Id and digest of the template or cache entry that was served; the word of a slash command."""
     plan: dict[str, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     usage: dict[str, int] = {}

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Self
 from metnos.drivers import turns
 from metnos.drivers.events import AnyEvent, Teller, TurnEndedEvent
 from metnos.drivers.results import Refused
+from metnos.drivers.telling import Told
 from metnos.drivers.views import result_of
+from metnos.turn.inputs import TurnOpened
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from metnos.drivers.live import LiveTurn
     from metnos.drivers.parts import Parts
     from metnos.drivers.ports import Approve
-    from metnos.drivers.results import TurnResult
+    from metnos.drivers.results import Refused, TurnResult
     from metnos.turn.inputs import AnyInput, TurnOpened
 
     Begun = tuple[LiveTurn, tuple[AnyInput, ...]]
@@ -82,7 +84,7 @@ class TurnStream:
     It belongs to the event loop in which it is read first.
     """
 
-    def __init__(self, parts: Parts, beginning: Callable[[], Begun] | Refused) -> None:
+    def __init__(self, parts: Parts, beginning: Callable[[], Begun] | Refused | Told) -> None:
         """`Engine.stream` and its like make one.
 
         Args:
@@ -130,9 +132,9 @@ class TurnStream:
         raise StopAsyncIteration
 
     def _begin(self) -> Buffer:
-        if isinstance(self._beginning, Refused):
+        if isinstance(self._beginning, (Refused, Told)):
             buffer = self._buffer = Buffer()
-            buffer.result = turns.refused_result(self._parts, self._beginning)
+            buffer.result = turns.result_without(self._parts, self._beginning)
             Teller(buffer.put).end(buffer.result)
             buffer.end()
             return buffer
@@ -200,10 +202,10 @@ async def _drive(going: Awaitable[TurnResult], live: LiveTurn, buffer: Buffer, t
 
 
 def of_opened(
-    parts: Parts, opened: TurnOpened | Refused, approve: Approve | None, caching: Caching = "use"
+    parts: Parts, opened: TurnOpened | Refused | Told, approve: Approve | None, caching: Caching = "use"
 ) -> TurnStream:
     """The stream of a turn that is opened with `opened`."""
-    if isinstance(opened, Refused):
+    if not isinstance(opened, TurnOpened):
         return TurnStream(parts, opened)
     return TurnStream(parts, lambda: (turns.begin(parts, opened, approve, caching), (opened,)))
 

@@ -1,33 +1,28 @@
 """One turn from the engine's side: opened, driven, resumed.
 
-Law: it gathers what a turn needs from the engine and hands it to `LiveTurn`; ids and times are made here and nowhere
-deeper, because the machine may not make them.
+Law: it gathers what a turn needs from the engine and hands it to `LiveTurn`.
 """
 
 from __future__ import annotations
 
-import secrets
 import sys
-import time
-from datetime import datetime
-from functools import lru_cache
-from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Final, Literal
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
+from metnos.drivers import opening
 from metnos.drivers.asked import Misfit, fitted
 from metnos.drivers.compose import compose
-from metnos.drivers.given import plan_body, virtual_inputs
 from metnos.drivers.learning import Caching, Remembering, caching_of
 from metnos.drivers.live import LiveTurn
 from metnos.drivers.results import NeedsInputs, Planned, Refused, TurnResult
+from metnos.drivers.slash import may_be_command
 from metnos.drivers.state import Ports
 from metnos.drivers.views import planned_of, result_of
 from metnos.execute.strict import NotJSON
 from metnos.plan.classes import class_of_turn
 from metnos.plan.jsondata import JSONFault
-from metnos.text import LANGUAGES, message
+from metnos.text import message
 from metnos.turn.inputs import (
     ApprovalGiven,
     ApprovalRefused,
@@ -41,15 +36,11 @@ if TYPE_CHECKING:
 
     from metnos.drivers.parts import Parts
     from metnos.drivers.ports import Approve
+    from metnos.drivers.telling import Told
     from metnos.plan.jsondata import JSON
     from metnos.record.store import TurnWriter
     from metnos.turn.inputs import AnyInput
     from metnos.turn.turn import Machine
-
-
-PEOPLE: Final = frozenset({"terminal", "chat"})
-"""Channels at whose other end is a person, who may answer later what nobody answers now."""
-_REQUESTS = (str, Planned, NoneType)
 
 
 class NoSuchAnswer(Exception):
@@ -81,79 +72,29 @@ def open_turn(
     inputs: Mapping[str, JSON] | None = None,
     assume_yes: bool = False,
     language: str | None = None,
-) -> TurnOpened | Refused:
-    """The first input of a turn, or why there can be none (a plan that is no JSON object at all).
+) -> TurnOpened | Refused | Told:
+    """The first input of a turn, or why there is none: a plan that is no JSON object at all, a slash command that tells.
 
     Raises:
-        TypeError: Neither or both of `request` and `plan` were given, or something that is none of the types asked for.
-        ValueError: There is no such language.
+        CommandFault: It begins as a slash command, and is none.
+        TypeError: As for `opening.open_turn`.
+        ValueError: As for `opening.open_turn`.
     """
-    if (request is None) == (plan is None):
-        raise TypeError("give either a request or plan=")
-    if not isinstance(request, _REQUESTS):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"a request is a sentence or what plan() gave, not {type(request).__name__}")
-    if language is not None and language not in LANGUAGES:
-        raise ValueError(f"no language {language!r}: one of {', '.join(LANGUAGES)}")
-    at = parts.ports.clock()
-    body, diagnostics = plan_body(plan) if plan is not None else (None, ())
-    if diagnostics:
-        error_class = class_of_turn("plan_rejected", diagnostics[0].code, {})
-        return Refused(outcome="plan_rejected", diagnostics=diagnostics, error_class=error_class)
-    origins: dict[str, str] = {}
-    source = "author"
-    if isinstance(request, Planned):
-        body, origins, source = request.plan, request.origins, request.source
-        language = language or request.language
-        said = request.request
-    else:
-        said = request
-    context = parts.context
-    return TurnOpened(
-        at=at,
-        turn=turn_id(at),
-        now=datetime.fromtimestamp(at / 1_000_000, ZoneInfo(context.zone)).isoformat(),
-        zone=context.zone,
-        owner=context.owner,
-        actor=context.actor,
-        channel=context.channel,
-        conversation=context.conversation,
-        language=language or context.language,
-        folder=context.folder,
-        home=str(Path.home()),
-        roots=context.roots,
-        mode="plan" if mode == "plan" else "ask" if body is None else "run",
-        request=said,
-        plan=body,
-        source=source,
-        origins=origins,
-        inputs=virtual_inputs(inputs),
-        assume_yes=assume_yes,
-        versions=versions(parts),
-        choices=parts.ports.answer is not None or context.channel in PEOPLE,
+    begun = None
+    if isinstance(request, str) and plan is None and may_be_command(request):
+        from metnos.drivers import telling
+
+        opening.require_language(language)
+        begun = telling.begun(parts, request, mode, inputs, language)
+        if isinstance(begun, telling.Told):
+            return begun
+        language = language if begun is None else begun.language
+    opened = opening.open_turn(
+        parts, request, mode=mode, plan=plan, inputs=inputs, assume_yes=assume_yes, language=language
     )
-
-
-def turn_id(at: int) -> str:
-    """A fresh id that sorts by time: `20261130-120312-9f3a2c4e`."""
-    return f"{_second(at // 1_000_000)}-{secrets.token_hex(4)}"
-
-
-@lru_cache(maxsize=1)
-def _second(since_1970: int) -> str:
-    return time.strftime("%Y%m%d-%H%M%S", time.gmtime(since_1970))
-
-
-def versions(parts: Parts) -> dict[str, str]:
-    """What the turn is run under; compared again when it is resumed."""
-    from metnos import __version__
-
-    rules = parts.rules
-    return {
-        "metnos": __version__,
-        "rules": rules.digest,
-        "policy": rules.policy_digest,
-        "catalog": parts.catalog.digest,
-    }
+    if begun is None or isinstance(opened, Refused):
+        return opened
+    return msgspec.structs.replace(opened, inputs=begun.inputs)
 
 
 # --- driving --------------------------------------------------------------------------------------------------------
@@ -212,8 +153,10 @@ def begin(parts: Parts, opened: TurnOpened, approve: Approve | None, caching: Ca
     return _live(parts, _machine(parts), parts.journal.begin(opened), opened, approve, caching)
 
 
-def refused_result(parts: Parts, refused: Refused) -> TurnResult:
-    """Of what was no plan at all: there is no turn."""
+def result_without(parts: Parts, refused: Refused | Told) -> TurnResult:
+    """Of what was no plan at all, or only asked to be told something: there is no turn."""
+    if not isinstance(refused, Refused):
+        return refused.result(parts)
     said = message(f"outcome.{refused.outcome}", parts.context.language)
     first = refused.diagnostics[0]
     return TurnResult(
@@ -229,39 +172,45 @@ def refused_result(parts: Parts, refused: Refused) -> TurnResult:
 
 
 async def drive(
-    parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None, caching: Caching = "use"
+    parts: Parts, opened: TurnOpened | Refused | Told, *, approve: Approve | None = None, caching: Caching = "use"
 ) -> TurnResult:
     """Run a turn to its close or a suspension, on the caller's loop."""
-    if isinstance(opened, Refused):
-        return refused_result(parts, opened)
+    if not isinstance(opened, TurnOpened):
+        return result_without(parts, opened)
     live = begin(parts, opened, approve, caching)
     return await go_on(parts, live, (opened,))
 
 
 def drive_sync(
-    parts: Parts, opened: TurnOpened | Refused, *, approve: Approve | None = None, caching: Caching = "use"
+    parts: Parts, opened: TurnOpened | Refused | Told, *, approve: Approve | None = None, caching: Caching = "use"
 ) -> TurnResult:
     """Run a turn in this thread; an event loop is made only if a step needs one."""
-    if isinstance(opened, Refused):
-        return refused_result(parts, opened)
+    if not isinstance(opened, TurnOpened):
+        return result_without(parts, opened)
     require_no_loop()
     live = begin(parts, opened, approve, caching)
     return go_on_sync(parts, live, (opened,))
 
 
-async def plan(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "use") -> Planned | NeedsInputs | Refused:
+async def plan(
+    parts: Parts, opened: TurnOpened | Refused | Told, caching: Caching = "use"
+) -> Planned | NeedsInputs | Refused:
     """Drive a turn that only plans; it asks nobody."""
     if isinstance(opened, Refused):
         return opened
+    assert isinstance(opened, TurnOpened)  # what only tells is not planned: `slash.opened`
     live = begin(parts, opened, None, caching)
     await go_on(parts, live, (opened,))
     return planned_of(live)
 
 
-def plan_sync(parts: Parts, opened: TurnOpened | Refused, caching: Caching = "use") -> Planned | NeedsInputs | Refused:
+def plan_sync(
+    parts: Parts, opened: TurnOpened | Refused | Told, caching: Caching = "use"
+) -> Planned | NeedsInputs | Refused:
     """`plan` in this thread."""
     if isinstance(opened, Refused):
         return opened
+    assert isinstance(opened, TurnOpened)  # what only tells is not planned: `slash.opened`
     require_no_loop()
     live = begin(parts, opened, None, caching)
     go_on_sync(parts, live, (opened,))
@@ -333,7 +282,7 @@ def reopen(
         caching = caching_of(items)
         live = _live(parts, machine, writer, machine.state.opened, None, caching, resumed=True)
         live.adopt(commands)
-        now = versions(parts) | {one.reference: one.digest for one in parts.catalog.contracts().values()}
+        now = opening.versions(parts) | {one.reference: one.digest for one in parts.catalog.contracts().values()}
         resumed = TurnResumed(at=parts.ports.clock(), versions=now, fence=writer.fence)
         given = _answers(parts, live, approve, deny, answers)
         return live, () if machine.state.closed else (resumed, *given)  # ended, and cut off before its head

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metnos.drivers.turns import open_turn
+from metnos.drivers.opening import open_turn
+from metnos.drivers.slash import ACTIONS, ARGUMENTS, undo_over
 from metnos.turn.inputs import TurnOpened, VirtualInput
 
 if TYPE_CHECKING:
     from metnos.drivers.parts import Parts
     from metnos.record.reading import TurnView
 
-EXECUTOR = "undo_effects"
 MOST = 1_000
 """Actions of one step."""
 LOOKED_AT = 20
@@ -40,7 +40,6 @@ _ACTION: dict[str, Any] = {
     "required": ["do", "path", "from", "digest", "over"],
     "additionalProperties": False,
 }
-_ARGUMENTS = ("do", "path", "from", "digest", "over")
 
 
 class NothingToUndo(Exception):
@@ -84,7 +83,7 @@ def actions_of(view: TurnView) -> list[dict[str, Any]]:
         hint = f"`metnos resume {view.turn}` goes on with it"
         raise NothingToUndo("turn-open", view.turn, "the turn is not closed", hint)
     actions = [
-        {name: action.get(name) for name in _ARGUMENTS}
+        {name: action.get(name) for name in ARGUMENTS}
         for effect in reversed(view.effects)
         for action in _actions(effect)
     ]
@@ -116,19 +115,27 @@ def _another(parts: Parts, turn: str) -> str:
     return ""
 
 
-def opened_for(parts: Parts, view: TurnView) -> TurnOpened:
-    """The first input of the turn that undoes another one."""
+def inputs_for(parts: Parts, view: TurnView) -> dict[str, VirtualInput]:
+    """What undoes a turn, as inputs: its actions in lists of at most `MOST`, and the turn itself.
+
+    Raises:
+        NothingToUndo: As for `actions_of`; the hint names a turn that can be undone.
+    """
     try:
         actions = actions_of(view)
     except NothingToUndo as fault:
         if not fault.hint:
             fault.hint = _another(parts, view.turn)
         raise
-    lists = {f"actions{at // MOST + 1}": actions[at : at + MOST] for at in range(0, len(actions), MOST)}
-    arguments = {name: f"${{item.{name}}}" for name in _ARGUMENTS}
-    steps: list[Any] = [{"tool": EXECUTOR, "for_each": f"${{INPUT:{name}}}", "args": arguments} for name in lists]
-    opened = open_turn(parts, None, mode="run", plan={"steps": [*steps, {"tool": "final_answer", "args": {}}]})
-    assert isinstance(opened, TurnOpened)
+    lists = {f"{ACTIONS}{at // MOST + 1}": actions[at : at + MOST] for at in range(0, len(actions), MOST)}
     schema = {"type": "array", "items": _ACTION}
     inputs = {name: VirtualInput(data=value, schema=schema) for name, value in lists.items()}
-    return msgspec.structs.replace(opened, inputs=inputs | {"undoes": VirtualInput(data=view.turn)})
+    return inputs | {"undoes": VirtualInput(data=view.turn)}
+
+
+def opened_for(parts: Parts, view: TurnView) -> TurnOpened:
+    """The first input of the turn that undoes another one."""
+    inputs = inputs_for(parts, view)
+    opened = open_turn(parts, None, mode="run", plan=undo_over(inputs))
+    assert isinstance(opened, TurnOpened)
+    return msgspec.structs.replace(opened, inputs=inputs)

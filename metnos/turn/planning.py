@@ -5,7 +5,7 @@ Law:
 1. Every candidate has a number, accepted or not; it is the `plan` of its facts and the first part of step ids.
 2. Validator, then guards (rewriters are already in what they hand back), then policy's forecast. A forecast that
    allows is no decision and leaves no fact; a certain denial ends the turn before step 1.
-3. A found plan that is rejected is a miss. A proposed one is repaired once in a turn; a guard's `Repropose` counts
+3. A found plan that is rejected is a miss; one that a slash command stands for is a given one. A proposed one is repaired once in a turn; a guard's `Repropose` counts
    as that repair, its `Refuse` cannot be repaired. A reply that is no plan at all is a rejected plan, too (`reader`). A given one is not repaired: its author reads the diagnostics.
 4. `tool_hallucination`: the repair names a tool that does not exist, as the first proposal did.
 5. A given plan that lacks nothing but inputs is held while a person is asked for them (`turn.wanted`).
@@ -64,9 +64,9 @@ def turn_opened(turn: TurnState, item: TurnOpened) -> None:
 
 
 def plan_found(turn: TurnState, item: PlanFound) -> None:
-    """A template or the cache has a plan."""
+    """A template or the cache has a plan, or a slash command stands for one: nobody is asked for another then."""
     turn.open.pop("look_up_plan", None)
-    consider(turn, "found", item.plan, item.source, item.entry, item.origins)
+    consider(turn, "given" if item.source == "command" else "found", item.plan, item.source, item.entry, item.origins)
     advance(turn)
 
 
@@ -128,7 +128,7 @@ def consider(
         source=_SOURCES.get(source, "model"),
         origins=origins or {},
         home=turn.opened.home,
-        request=turn.request,
+        request=None if source == "command" else turn.request,  # its word says nothing that a guard could read
         inputs={name: dict(given.schema) for name, given in turn.inputs.items()},
         earlier_steps=earlier_steps(turn),
     )
@@ -158,6 +158,7 @@ def consider(
 _SOURCES: dict[str, PlanSource] = {
     "author": "author",
     "host": "host",
+    "command": "author",
     "template": "template",
     "cache": "cache",
     "model": "model",

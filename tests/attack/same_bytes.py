@@ -22,7 +22,7 @@ from typing import Any, TypedDict
 os.environ["HOME"] = "/nobody"
 
 from metnos import Context, Effect, Engine, Result, executor
-from metnos.drivers import turns
+from metnos.drivers import opening
 from metnos.testing import FakeClock
 
 VERSIONS = {"metnos": "pinned", "rules": "pinned", "policy": "pinned", "catalog": "pinned"}
@@ -141,17 +141,17 @@ def main() -> None:
         ids.append(f"20261130-000000-{next(numbers):08x}")
         return ids[-1]
 
-    live_versions = turns.versions
+    live_versions = opening.versions
     with tempfile.TemporaryDirectory() as home:
         common: dict[str, Any] = {"home": Path(home), "folder": "/", "zone": "Europe/Rome", "language": "en"}
-        turns.turn_id = turn_id
-        turns.versions = lambda _parts: dict(VERSIONS)
+        opening.turn_id = turn_id
+        opening.versions = lambda _parts: dict(VERSIONS)
         own = (list_rows, tell_time, tell_item, fail_always, change_nothing)
         with Engine.open(
             **common, executors=own, shipped=False, clock=FakeClock("2026-03-29T03:00:00+02:00")
         ) as engine:
             pinned = run(OWN, engine, ids)
-        turns.versions = live_versions
+        opening.versions = live_versions
         with Engine.open(**common, clock=FakeClock("2026-10-25T02:30:00+01:00")) as engine:
             live = run(SHIPPED, engine, ids)
     if sys.argv[1:] == ["--write"]:

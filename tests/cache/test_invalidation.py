@@ -112,7 +112,6 @@ CIRCUMSTANCES: list[tuple[dict[str, Any], str]] = [
     ({"now": AT + MAX_AGE + 1}, "expired"),
     ({"now": AT + MAX_AGE}, "l0"),
     ({"place": msgspec.structs.replace(PLACE, folder="/elsewhere")}, "l0"),
-    ({"conversation": "c1"}, "l0"),
 ]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from metnos import Engine
 from metnos.cli.main import main
+from metnos.contracts.envelope import key_id
 from metnos.text import message
 from tests.support.caching import plan, step
 
@@ -46,7 +47,17 @@ def says(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_what_was_learned_is_served_explained_listed_and_shown(engine: Engine, says: Says) -> None:
-    assert says("cache", "list") == (0, message("cache.empty", "en") + "\n")
+    status, out = says("cache", "list")
+    assert (status, out.startswith(message("cache.empty", "en") + "\n")) == (0, True)
+    templates = json.loads(says("cache", "list", "--json", "--tool", "get_now")[1])["entries"]
+    assert "time-now" in {one["entry"].partition("@sha256:")[0] for one in templates}
+    assert {(one["layer"], one["state"], "get_now" in one["tools"]) for one in templates} == {
+        ("template", "valid", True)
+    }
+    keys = json.loads((engine.settings.catalog / "trust.json").read_text())["keys"]
+    assert {one["signer"] for one in templates} <= {key_id(bytes.fromhex(key["public"])) for key in keys.values()}
+    assert "time-now  template strict en it  valid" in out
+    assert json.loads(says("cache", "show", "time-now")[1])["id"] == "time-now"
     assert says("cache", "stats")[0] == 0
     turn = engine.run_sync(SAYING)
     assert turn.source == "model"

@@ -347,3 +347,14 @@ def test_plans_are_drawn(metnos: Metnos, folder: Path) -> None:
     )
     assert (broken.status, broken.out.startswith("flowchart TD\n")) == (1, True)
     assert "unknown-tool" in broken.err
+
+
+def test_slash_commands_are_asked_for_as_sentences_are(metnos: Metnos, folder: Path) -> None:
+    helped = metnos("ask", "/aiuto")
+    assert (helped.status, "/annulla [TURN]" in helped.out, helped.err) == (0, True, "")
+    wrong = metnos("--json", "ask", "/undoo")
+    assert (wrong.status, wrong.error["code"], "`/undo`" in wrong.error["hint"]) == (2, "unknown-command", True)
+    assert metnos("ask", "/tmp/none/of/this").status == 1
+    assert metnos("ask", "--yes", "create the folder made").status == 0
+    undone = metnos("--json", "ask", "/undo")
+    assert (undone.status, undone.json["source"], (folder / "made").is_dir()) == (5, "command", True)

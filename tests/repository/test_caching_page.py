@@ -10,9 +10,7 @@ from pathlib import Path
 from metnos.cache.admission import HELD
 from metnos.cache.model import LEARNED_REASONS
 
-CODE = re.compile(
-    r"`([a-z]+(?:-[a-z]+)+|demoted|expired|sensitive|unfit|conversation|resumed|refresh|disagreed|attachments)`"
-)
+CODE = re.compile(r"`([a-z]+(?:-[a-z]+)+|demoted|expired|sensitive|unfit|resumed|refresh|disagreed|attachments)`")
 
 
 def table(text: str, heading: str) -> set[str]:

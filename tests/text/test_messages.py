@@ -12,6 +12,7 @@ import pytest
 import metnos
 from metnos.cache.model import MISS_REASONS
 from metnos.contracts.model import ChoiceKey
+from metnos.drivers.slash import WORDS
 from metnos.plan.codes import CODES
 from metnos.sdk import EFFECT_CLASSES
 from metnos.text import LANGUAGES, has_message, message, messages
@@ -51,6 +52,7 @@ FAMILIES: dict[str, set[str]] = {
     "warning": {"unreadable", "too-deep", "withheld", "left-out"},
     "aborted": {"approval-expired", "dialog-expired", "answer-failed"},
     "choice": {*get_args(ChoiceKey), "why.exists"},
+    "slash": {*WORDS},
     "why": {"no-model", "proposer-failed", "answer"},
 }
 """Keys that are made from a code: family → the codes that must have a sentence."""
