@@ -20,7 +20,19 @@ _END_MARKS = frozenset(".?!…")
 class Explained:
     """An `Explanation` of tokens that were already judged."""
 
-    __slots__ = ("_chunks", "_clauses", "_first", "_last", "_lexicon", "_runs", "_seen", "_spans", "_text")
+    __slots__ = (
+        "_chunks",
+        "_clauses",
+        "_first",
+        "_last",
+        "_lexicon",
+        "_runs",
+        "_seen",
+        "_spans",
+        "_spots",
+        "_text",
+        "_unknown",
+    )
 
     def __init__(
         self,
@@ -42,6 +54,8 @@ class Explained:
         self._runs = runs
         self._spans: tuple[Span, ...] | None = None
         self._clauses: tuple[Clause, ...] | None = None
+        self._spots: list[tuple[int, int]] | None = None
+        self._unknown: list[int] | None = None
 
     @property
     def lexicon(self) -> Lexicon:
@@ -90,8 +104,13 @@ class Explained:
         """Whether a span is `unknown`."""
         return bool(self.unknown())
 
-    def unknown(self) -> list[int]:
+    def unknown(self) -> Sequence[int]:
         """Tokens that nothing explains."""
+        if self._unknown is None:
+            self._unknown = self._unexplained()
+        return self._unknown
+
+    def _unexplained(self) -> list[int]:
         kept = self._seen[self._first : self._last]
         found = [at for at, token in enumerate(kept, self._first) if token.reason == "unknown"]
         if not found or not self._runs:
@@ -99,8 +118,13 @@ class Explained:
         inside = {at + step for at, run in self._runs for step in range(run.length)}
         return [at for at in found if at not in inside]
 
-    def spots(self) -> list[tuple[int, int]]:
+    def spots(self) -> Sequence[tuple[int, int]]:
         """Start and end of every token in the text."""
+        if self._spots is None:
+            self._spots = self._places()
+        return self._spots
+
+    def _places(self) -> list[tuple[int, int]]:
         spots: list[tuple[int, int]] = []
         at = 0
         for start, chunk in zip(places(self._text, self._chunks), self._chunks, strict=True):

@@ -24,12 +24,14 @@ from metnos.plan.references import (
 )
 from metnos.plan.spelling import (
     ReferenceSyntax,
+    by_grammar,
     format_parts,
     format_reference,
     is_id,
     is_plain,
     is_reserved,
     parse_string,
+    plainest,
 )
 from tests.support.strategies import ids, parts, references, texts
 
@@ -203,6 +205,49 @@ def test_any_text_is_read_or_refused_inside_itself(text: str) -> None:
     assert fault.expected
 
 
+_plainest = st.sampled_from(
+    [
+        "${step2}",
+        "${step12.a.b-c}",
+        "${item.path}",
+        '${step3.text ?? "None in \\"x\\", ${item}."}',
+        '${step1 ?? "}"}',
+        "${step2.n ?? -10}",
+        "${step2.n ?? null}",
+        "${item ?? []}",
+        "${step2.n ?? {}}",
+        "Rows: ",
+        "\n",
+        "costs 5$",
+        '"',
+        "\\",
+        "\\u0041",
+        "${step2.n ?? 01}",
+        '${item ?? "\\ud800"}',
+        '${item ?? "a\nb"}',
+        "${steps.a}",
+        "${item-2}",
+        "${step1234567}",
+    ]
+)
+
+
+@given(st.lists(_plainest | _fragments, max_size=7).map("".join))
+@example('${item ?? "\\x"}')
+@example("${step2.a}{")
+@example("$${step2.a}")
+@example("${step2.a}$<item>")
+def test_the_short_way_reads_what_the_grammar_reads(text: str) -> None:
+    short = plainest(text)
+    if short is not None and not is_plain(text):
+        assert repr(short) == repr(by_grammar(text))
+
+
+@pytest.mark.parametrize("text", ["${step2.a}, ${item}", 'In x: ${step3.text ?? "none"}.', "${step1 ?? 0}"])
+def test_most_references_go_the_short_way(text: str) -> None:
+    assert plainest(text) == by_grammar(text)
+
+
 @given(texts)
 def test_plain_is_what_stands_for_itself(text: str) -> None:
     if is_plain(text):
@@ -236,7 +281,9 @@ def test_plain_strings_never_load_the_grammar() -> None:
         "from metnos.plan.notation import parse_lines;"
         "assert parse_lines('1 a x=\"costs 5$\" <1\\nend').ok;"
         "assert 'lark' not in sys.modules, 'lark was loaded';"
-        "assert read_plan({'steps': [{'tool': 'final_answer', 'args': {'text': '${step1}'}}]}).ok;"
+        "assert read_plan({'steps': [{'tool': 'final_answer', 'args': {'text': '${step1.a ?? 0}'}}]}).ok;"
+        "assert 'lark' not in sys.modules, 'lark was loaded for the plainest of references';"
+        "assert read_plan({'steps': [{'tool': 'final_answer', 'args': {'text': '${ step1 }'}}]}).ok;"
         "assert 'lark' in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
