@@ -7,6 +7,7 @@ its plan is known, and nobody else's word is taken for it. The same seed draws t
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +35,17 @@ PERIODS: dict[str, tuple[str, ...]] = {
     "it": ("oggi", "ieri", "questa settimana", "la settimana scorsa", "questo mese", "negli ultimi {} giorni"),
 }
 UNITS: dict[str, tuple[str, ...]] = {"en": ("bytes", "KB", "MB", "GB"), "it": ("byte", "KB", "MB", "GB")}
+SPANS: dict[str, tuple[str, ...]] = {"en": ("days", "weeks"), "it": ("giorni", "settimane")}
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "en": ("city", "name", "customer", "month", "product"),
+    "it": ("città", "nome", "cliente", "mese", "prodotto"),
+}
+NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
+    "en": ("amount", "price", "total"),
+    "it": ("importo", "prezzo", "totale"),
+}
+COUNTED = ("csv-average", "csv-maximum", "csv-minimum", "csv-sum")
+"""Templates whose column holds numbers."""
 TRIES = 20
 """Draws for one sentence before another is taken."""
 
@@ -53,6 +65,8 @@ class Places(NamedTuple):
 
     folder: Callable[[random.Random], str]
     file: Callable[[random.Random], str]
+    table: Callable[[random.Random], str]
+    records: Callable[[random.Random], str]
     new: Callable[[random.Random], str]
     new_folder: Callable[[random.Random], str]
 
@@ -64,6 +78,8 @@ def any_places() -> Places:
     return Places(
         folder=lambda rng: f"{rng.choice(('', './', '~/'))}{rng.choice(folders)}/d{rng.randrange(100_000)}",
         file=lambda rng: f"f{rng.randrange(100_000)}.{rng.choice(endings)}",
+        table=lambda rng: f"t{rng.randrange(100_000)}.csv",
+        records=lambda rng: f"r{rng.randrange(100_000)}.json",
         new=lambda rng: f"n{rng.randrange(100_000)}.{rng.choice(('md', 'txt', 'csv'))}",
         new_folder=lambda rng: f"{rng.choice(folders)}/n{rng.randrange(100_000)}",
     )
@@ -112,37 +128,72 @@ class Drawing:
             slots = self._slots[text] = understand(text, language).slots
         for slot in reversed(slots):
             said = text[slot.start : slot.end]
-            last = slot is slots[-1]
-            text = text[: slot.start] + self._value(slot.kind, said, example, last=last) + text[slot.end :]
+            drawn = self._value(slot.kind, said, example, slots.index(slot), last=slot is slots[-1])
+            text = text[: slot.start] + drawn + text[slot.end :]
         return text
 
-    def _value(self, kind: str, said: str, example: Example, *, last: bool) -> str:
+    def _value(self, kind: str, said: str, example: Example, at: int, *, last: bool) -> str:
         rng, language = self._rng, example.language
-        if kind in ("path", "quoted"):
-            return self._named(said, example, last=last)
+        if kind in ("path", "paths", "quoted"):
+            return self._named(kind, said, example, at, last=last)
         if kind == "glob":
             return rng.choice(TYPES)
         if kind == "integer":
             return str(rng.randrange(2, 1000)) if rng.random() < 0.6 else rng.choice(NUMBERS[language])
         if kind == "size":
             return f"{rng.randrange(1, 1000)} {rng.choice(UNITS[language])}"
+        if kind == "duration":
+            return f"{rng.randrange(2, 400)} {rng.choice(SPANS[language])}"
+        if kind == "date" and said[:4].isdigit():
+            return f"2026-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
         if kind == "period":
             return rng.choice(PERIODS[language]).format(rng.randrange(2, 40))
         return said
 
-    def _named(self, said: str, example: Example, *, last: bool) -> str:
-        """A path or a quoted text, as the example has it."""
-        rng = self._rng
+    def _named(self, kind: str, said: str, example: Example, at: int, *, last: bool) -> str:
+        """A path, several, or a quoted text, as the example has it."""
+        if kind == "paths":
+            taken: set[str] = set()
+            return re.sub(r"[\w./-]+\.\w+", lambda _found: self._another(taken), said)
         quote = said[:1] if said[:1] in ('"', "'", "«", "“") else ""
         bare = said.strip("\"'«»“”")
         if "." not in bare.lstrip("./~"):
-            if (quote and " " in said) or (bare.islower() and quote):
-                words = " ".join(rng.choice(WORDS[example.language]) for _ in range(rng.randrange(1, 3)))
-                return f'"{words} {rng.randrange(100)}"' if rng.random() < 0.5 else f'"{words}"'
-            if example.template == "create-folder":
-                return self._places.new_folder(rng)
-            return rng.choice(WORDS[example.language]).upper() if bare.isupper() else self._places.folder(rng)
-        makes = example.template == "write-text" or example.template.startswith("save-")
-        made = makes or (last and example.template in ("copy-file", "rename-file"))
-        name = self._places.new(rng) if made else self._places.file(rng)
+            if kind == "quoted":
+                return self._text(bare, example, at) if quote else self._word(example, bare)
+            folder = self._places.new_folder if example.template == "create-folder" else self._places.folder
+            return f'"{folder(self._rng)}"' if quote else folder(self._rng)
+        name = self._file(example, last=last)
         return f'"{name}"' if quote else name
+
+    def _another(self, taken: set[str]) -> str:
+        """A file that was not named yet, if one is found."""
+        for _ in range(TRIES):
+            name = self._places.file(self._rng)
+            if name not in taken:
+                break
+        taken.add(name)
+        return name
+
+    def _word(self, example: Example, bare: str) -> str:
+        word = self._rng.choice(WORDS[example.language])
+        return word.upper() if bare.isupper() else word
+
+    def _text(self, bare: str, example: Example, at: int) -> str:
+        """A quoted text: a column of a table, what may stand in one, or any words."""
+        rng, language = self._rng, example.language
+        if "csv-" not in example.template:
+            words = " ".join(rng.choice(WORDS[language]) for _ in range(rng.randrange(1, 3)))
+            return f'"{words} {rng.randrange(100)}"' if rng.random() < 0.5 else f'"{words}"'
+        if at > 1 and bare[:1].isupper():
+            return f'"{rng.choice(WORDS[language]).capitalize()}"'
+        columns = NUMBER_COLUMNS if example.template in COUNTED else COLUMNS
+        return f'"{rng.choice(columns[language])}"'
+
+    def _file(self, example: Example, *, last: bool) -> str:
+        """A file that is there and can be read in this way, or the name of one that will be made."""
+        rng, template = self._rng, example.template
+        if template == "write-text" or (last and template.startswith(("save-", "copy-file", "rename-file"))):
+            return self._places.new(rng)
+        if "csv-" in template:
+            return self._places.table(rng)
+        return self._places.records(rng) if template.startswith("json-") else self._places.file(rng)

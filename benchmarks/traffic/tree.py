@@ -6,12 +6,13 @@ what is gone or changed, so a request finds what it names, however often it was 
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 from pathlib import Path
 
-from benchmarks.traffic.sentences import Places
+from benchmarks.traffic.sentences import COLUMNS, NUMBER_COLUMNS, WORDS, Places
 
 FOLDERS = ("src", "docs", "notes", "old", "backup", "My Docs", "src/lib", "docs/2026")
 SPOKEN = ("src", "./src", "docs", "./docs", "notes", "old", "backup", "src/lib", "docs/2026", "~/Documents")
@@ -21,6 +22,26 @@ TEXT = "A plan for the summer: buy milk, write the report, pay the invoice.\nTOD
 TEXT_IT = "Un piano per l'estate: comprare il latte, scrivere il rapporto, pagare la fattura. NOTE: il bilancio.\n"
 DAY = 86_400
 READABLE = ("txt", "md", "csv", "py")
+ROWS = 12
+
+
+def rows(rng: random.Random) -> list[dict[str, str | int]]:
+    """Rows with every column that a request may name."""
+    made: list[dict[str, str | int]] = []
+    for number in range(ROWS):
+        row: dict[str, str | int] = {"id": number, "Name": rng.choice(WORDS["en"]).capitalize()}
+        for language, names in COLUMNS.items():
+            row |= {name: rng.choice(WORDS[language]).capitalize() for name in names}
+        row |= {name: rng.randrange(1000) for names in NUMBER_COLUMNS.values() for name in names}
+        made.append(row)
+    return made
+
+
+def table(rng: random.Random) -> str:
+    """`rows` as the text of a CSV file."""
+    made = rows(rng)
+    lines = [made[0].keys(), *(map(str, row.values()) for row in made)]
+    return "".join(",".join(line) + "\n" for line in lines)
 
 
 class Tree:
@@ -41,6 +62,8 @@ class Tree:
                 self._make(place / name, (TEXT + TEXT_IT) * rng.choice((0, 1, 3, 50, 2000)), rng, now)
         for stem in STEMS:
             self._make(self.work / f"{stem}.{rng.choice(READABLE)}", TEXT + TEXT_IT, rng, now)
+            self._make(self.work / f"{stem}-table.csv", table(rng), rng, now)
+            self._make(self.work / f"{stem}-records.json", json.dumps(rows(rng)), rng, now)
         self._folders = {path for root in self._roots for path in root.rglob("*") if path.is_dir()}
         self.names = sorted(
             path.name for path in self._files if path.parent == self.work and path.suffix[1:] in READABLE
@@ -76,6 +99,8 @@ class Tree:
         return Places(
             folder=lambda rng: rng.choice(SPOKEN),
             file=lambda rng: rng.choice(self.names),
+            table=lambda rng: f"{rng.choice(STEMS)}-table.csv",
+            records=lambda rng: f"{rng.choice(STEMS)}-records.json",
             new=lambda rng: f"new-{rng.randrange(300)}.{rng.choice(('md', 'txt', 'csv'))}",
             new_folder=lambda rng: f"{rng.choice(('old', 'docs', 'backup'))}/new-{rng.randrange(300)}",
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks import workload
-from benchmarks.traffic.sentences import Drawing
+from benchmarks.traffic.sentences import Drawing, Drawn
 from benchmarks.traffic.tree import Tree
 
 if TYPE_CHECKING:
@@ -46,16 +46,42 @@ def test_a_short_day_is_counted(day: workload.Day, capsys: pytest.CaptureFixture
 
 def test_a_plan_that_differs_is_wrong(day: workload.Day, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = next(one for one in stream(day, 30) if one.template == "largest-files" or one.effect == "read")
-    day.both(drawn, cache_first=True)
-    ran, wrong = day.both(drawn, cache_first=True)
-    assert (ran.source, wrong) == ("cache", False)
+    first, _ = day.both(drawn, cache_first=True)
+    ran, differs = day.both(drawn, cache_first=True)
+    assert (ran.source, differs) == ("cache", None)
     other = {"steps": [{"tool": "get_now", "args": {}}, {"tool": "final_answer", "args": {}}]}
     monkeypatch.setattr(day, "propose", lambda _asked, _engine: other)
-    assert day.both(drawn, cache_first=True)[1]
+    again, differs = day.both(drawn, cache_first=True)
+    assert differs is not None
+    assert not day.is_worded(again, differs, [first])
+
+
+def test_a_value_said_in_other_words_is_no_wrong_plan(day: workload.Day) -> None:
+    spoken = [
+        Drawn(text, "en", "files-older-than", "read", {})
+        for text in ("files older than 14 days", "files older than 2 weeks")
+    ]
+    (first, _), (again, differs) = (day.both(drawn, cache_first=True) for drawn in spoken)
+    assert again.source == "cache"
+    assert differs is not None
+    assert day.is_worded(again, differs, [first])
+    served, right = differs
+    right["steps"][0]["args"]["hidden"] = True
+    assert not day.is_worded(again, (served, right), [first])
+
+
+def test_what_is_drawn_is_there(day: workload.Day) -> None:
+    drawing = Drawing(day.library, day.tree.places(), random.Random(3))
+    asked = [one for one in day.library.examples() if one.template.startswith(("csv-", "json-", "lines-of-these"))]
+    assert len(asked) > 20
+    for example in asked:
+        drawn = drawing.like(example)
+        assert drawn is not None, example
+        assert day.ask("without", drawn)[1].outcome == "success", drawn
 
 
 def ran(with_s: float, without_s: float) -> workload.Ran:
-    return workload.Ran("", "", with_s, without_s, "cache", "", "success", "")
+    return workload.Ran("", "", with_s, without_s, "cache", "", "success", "", "")
 
 
 def test_break_even_is_the_first_reuse_that_has_paid() -> None:
