@@ -40,6 +40,7 @@ GRADES: tuple[Grade, ...] = ("strict", "loose")
 DATABASE = "cache.db"
 """What diskcache calls the file that rows are kept in."""
 _DOMAIN = "metnos.cache-key/1"
+_CAPITALS = re.compile(r"\b[A-ZÀÈÉÌÒÙ]{2,}\b")
 _END = "?!…."
 _SURE = frozenset((str, int, bool, type(None)))
 
@@ -53,12 +54,17 @@ def form_of(request: Request, grade: Grade) -> str:
     """The normal form of that grade, with the words that the lexicon lacks as they were written.
 
     The form folds case, which a word that nobody knows may need (a name, a file), but for the capital that begins a
-    sentence.
+    sentence; and so may a known one that stands in capitals among others that do not.
     """
     form = request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
+    text = request.text
+    if _CAPITALS.search(text) is not None and not text.isupper():
+        # "IT" is not "it", nor is "US" "us"; where all is in capitals they say nothing.
+        shouted = [text[s.start : s.end] for s in request.spans if not s.reason.startswith("slot(")]
+        shouted = [word for word in shouted if _CAPITALS.fullmatch(word)]
+        form = f"{form} ⟪{' '.join(shouted)}⟫" if shouted else form
     if not request.explanation.has_unknown():
         return form
-    text = request.text
     unknown = [_as_written(text, span) for span in request.spans if span.reason == "unknown"]
     return form if all(word == word.lower() for word in unknown) else f"{form} ⟨{' '.join(unknown)}⟩"
 

@@ -9,7 +9,6 @@ a miss and nothing else.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import stat
 import sys
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from metnos import plainfile
 from metnos.cache.key import DATABASE
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ MAX_QUARANTINED = 100
 _VERSION = "version"
 _ALARMS = "alarms.jsonl"
 _QUARANTINE = "quarantine"
+_MOST_ALARMS = 64 * 1024 * 1024
 _BROKEN = ("malformed", "not a database", "corrupt")
 
 
@@ -189,9 +190,16 @@ class DiskStore:
         return self.state()[0]
 
     def state(self) -> tuple[int, int]:
-        """How often something was taken back, and added; two numbers of 8 bytes in the one file."""
-        file = self._versions()
-        both = os.pread(file, 16, 0) if file >= 0 else b""
+        """How often something was taken back, and added; two numbers of 8 bytes in the one file.
+
+        Raises:
+            StoreFault: that is no file, or it cannot be read.
+        """
+        try:
+            file = self._versions()
+            both = os.pread(file, 16, 0) if file >= 0 else b""
+        except OSError as fault:
+            raise StoreFault("cache-store", f"{self._folder / _VERSION}: {fault}") from fault
         return int.from_bytes(both[:8], "little"), int.from_bytes(both[8:], "little")
 
     def took_back(self) -> None:
@@ -216,7 +224,7 @@ class DiskStore:
             file = self._versions(make=True)
             fcntl.flock(file, fcntl.LOCK_EX)
             try:
-                os.pwrite(file, (self.state()[which] + 1).to_bytes(8, "little"), 8 * which)
+                os.pwrite(file, ((self.state()[which] + 1) % 2**64).to_bytes(8, "little"), 8 * which)
             finally:
                 fcntl.flock(file, fcntl.LOCK_UN)
 
@@ -241,16 +249,14 @@ class DiskStore:
                 out.write(row)
             for old in sorted(place.glob("*.row"))[:-MAX_QUARANTINED]:
                 old.unlink(missing_ok=True)
-            log = os.open(self._folder / _ALARMS, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(log, "ab") as out:
-                out.write(msgspec.json.encode(alarm) + b"\n")
+            self._sound(msgspec.json.encode(alarm))
         except OSError as fault:
             raise StoreFault("cache-store", f"{place}: {fault}") from fault
 
     def alarms(self) -> tuple[Alarm, ...]:
         """The latest alarms; a line that is none is passed over."""
         try:
-            lines = (self._folder / _ALARMS).read_bytes().splitlines()
+            lines = plainfile.read(self._folder / _ALARMS, _MOST_ALARMS, links=False).splitlines()
         except OSError:
             return ()
         found: list[Alarm] = []
@@ -303,8 +309,13 @@ class DiskStore:
         place = self._folder / _QUARANTINE
         place.mkdir(mode=0o700, exist_ok=True)
         (self._folder / name).replace(place / f"{name}-{os.urandom(4).hex()}")
-        with (self._folder / _ALARMS).open("a", encoding="utf-8") as out:
-            out.write(json.dumps({"at": 0, "key": "", "reason": "malformed-row", "detail": why}) + "\n")
+        self._sound(msgspec.json.encode(Alarm(at=0, key="", reason="malformed-row", detail=why)))
+
+    def _sound(self, line: bytes) -> None:
+        """One more line of alarms; what is no plain file is an `OSError`, and is not waited for."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(self._folder / _ALARMS, flags, 0o600), "ab") as out:
+            out.write(line + b"\n")
 
     def _versions(self, *, make: bool = False) -> int:
         if self._version_file >= 0 and self._version_pid == os.getpid():

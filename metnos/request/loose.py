@@ -6,17 +6,24 @@ looks at a token and its neighbours; the words are data of the language (`[loose
 
 | dropped or folded | where |
 |---|---|
-| a greeting (`greeting`) | at the beginning, if anything follows it, with the comma behind it |
+| a greeting (`greeting`) | at the beginning, with the comma behind it; without one only before a verb, a question word or a modal ("hey jude lyrics" stays) |
 | words that only ask to be told (`telling`) | at the beginning or behind a greeting, before a question word ("tell me where …"), a polite word between them too |
 | a way to ask (`asking`) | at the same place: read as the way that the table names ("could you" as "can you"), never left out |
-| a polite word (`polite`) | beside a comma, at the end, or behind a word of `polite_after` ("can you please") |
+| a polite word (`polite`) | beside a comma or at the end, where it is not what is said ("how do you say please"), or behind a word of `polite_after` ("can you please") |
 | an article (`article`) | before a word of `article_before` or of `superlatives`, a glob, or a number that a superlative follows: what these words name is definite with or without it ("the five largest", "the total size") |
 | a comma | before a separator ("a, and b"), and beside a polite word that is dropped |
 """
 
 from __future__ import annotations
 
-from metnos.request.sight import Sight
+from collections.abc import Sequence
+
+from metnos.request.sight import Seen, Sight
+from metnos.request.words import Lexicon, Role
+
+_UNENDED: frozenset[Role] = frozenset(("preposition", "article", "separator", "negation", "question"))
+"""Roles of words that no request ends in."""
+_BEGINNING: frozenset[Role] = frozenset(("verb", "question", "modal"))
 
 
 def opened(sight: Sight, at: int) -> tuple[int, str]:
@@ -39,9 +46,17 @@ def _greeted(sight: Sight, at: int) -> int:
     for phrase in sight.lexicon.loose.greetings.get(sight.key(at), ()):
         behind = at + len(phrase.words)
         if _stands(sight, at, phrase.words):
-            behind += sight.mark(behind) == ","
-            return behind if behind < sight.count else at
+            if sight.mark(behind) == ",":
+                return behind + 1 if behind + 1 < sight.count else at
+            return behind if _begins(sight, behind) else at
     return at
+
+
+def _begins(sight: Sight, at: int) -> bool:
+    """Whether a request may begin here: "hello, kitty photos" has greeted, "hello kitty photos" names something."""
+    key, word, loose = sight.key(at), sight.word(at), sight.lexicon.loose
+    told = key in loose.telling or key in loose.asking or key in loose.polite
+    return told or (word is not None and not word.roles.isdisjoint(_BEGINNING))
 
 
 def _stands(sight: Sight, at: int, words: tuple[str, ...]) -> bool:
@@ -56,8 +71,19 @@ def is_loose(sight: Sight, at: int) -> bool:
         word = sight.word(at + 1)
         return (word is not None and "separator" in word.roles) or before in loose.polite or after in loose.polite
     if key in loose.polite:
-        return before == "," or after in {",", ""} or before in loose.polite_after
+        ends = after in {",", ""} and not is_said(sight.tokens, 0, at, sight.lexicon)
+        return before == "," or ends or before in loose.polite_after
     return key in loose.articles and _definite(sight, at + 1)
+
+
+def is_said(seen: Sequence[Seen], first: int, at: int, lexicon: Lexicon) -> bool:
+    """Whether a polite closing at `at`, which no comma parts from the rest, is what is to be said: "tell Anna thanks"."""
+    if at == first or seen[at - 1].kind != "word":
+        return False
+    before = seen[at - 1].word
+    if before is not None and not before.roles.isdisjoint(_UNENDED):
+        return True
+    return any(token.said in lexicon.saying for token in seen[first:at])
 
 
 def _definite(sight: Sight, at: int) -> bool:

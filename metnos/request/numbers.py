@@ -1,6 +1,8 @@
 """Numbers in digits and words, and what a unit behind them makes of them: sizes, durations, times of day.
 
-Law: a number is what one way of reading gives; a lone group of three digits that two languages read differently is none.
+Law: a number is what one way of reading gives; a lone group of three digits that two languages read differently is none, nor
+are digits of which the value would lose some and that may be a name: "0123", "3.10" (with a unit, "1.50 MB",
+or a sign of money they are).
 Words add up as they are said ("two hundred twenty five"); "and" joins nothing, for it also stands between two numbers.
 Durations are worth what they last: "two weeks" is `P14D`, "90 minutes" is `PT1H30M`; days are no hours, months no days.
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from metnos.request.sight import Found, Sight
+from metnos.request.tokens import MONEY
 
 LARGEST = 2**53 - 1
 _SECONDS = {"S": 1, "M": 60, "H": 3600}
@@ -21,7 +24,7 @@ _RANKS = "SMHDWmy"
 def parse_number(text: str, thousands: str) -> tuple[str, str] | None:
     """(whole digits, fraction digits) of `1,234.5` in a language that groups by `thousands`; None if ambiguous."""
     marks = [c for c in text if c in ".,"]
-    if len(text) > 24:
+    if len(text) > 24 or (text[:1] == "0" and text[1:2].isdigit()):
         return None
     if not marks:
         return text, ""
@@ -117,6 +120,8 @@ def count(sight: Sight, at: int) -> Found | None:
     found = time_of_day(sight, at, whole, fraction, length)
     if found is not None:
         return found
+    if fraction.endswith("0") and sight.key(at - 1) not in MONEY:
+        return None
     if fraction:
         return Found("number", float(f"{whole}.{fraction}"), length)
     value = int(whole)

@@ -66,6 +66,7 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         names=_set(common["names"]),
         openings=by_first(openings),
         closings=by_last(closings),
+        saying=_set(data["phrases"]["saying"]),
         folds={},
         said=said,
         times=times,

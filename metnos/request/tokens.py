@@ -12,7 +12,7 @@ Law: language is not known here, nothing is dropped and nothing is guessed. The 
    mail address, a single dot (`dot`), a word with hyphens, digits or an English contraction, a declared abbreviation
    with dots (`p.m`), or `odd`.
 
-`key` is the token's folded text: NFKC, case folded, typographic apostrophes made plain. Values of slots are taken
+`key` is the token's folded text: NFKC, case folded, typographic apostrophes made plain; a raised digit stays apart. Values of slots are taken
 from the text itself, never from the key. Every pattern here runs in linear time; a chunk is classified once and
 remembered (the memo is bounded).
 """
@@ -45,8 +45,10 @@ _CLOCK = re.compile(r"((?:[01]?[0-9]|2[0-3]):[0-5][0-9])([^\W\d_]*)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _QUOTES = frozenset("\"“«`'")
 _TRAILING = frozenset(".,;:!?)…")
-_MONEY = frozenset("$€£¥")
+MONEY = frozenset("$€£¥")
 _APOSTROPHES = str.maketrans("’ʼ‘", "'''")
+_RAISED = re.compile("[²³¹⁰⁴-⁹₀-₉①-⑨]+")
+"""Digits that are no digits of the number or the word before them: 10² is not 102."""
 # Closed list: what may stand before an apostrophe as a word of its own.
 _ELISIONS = frozenset((
     "l", "un", "dell", "nell", "all", "dall", "sull", "coll", "d", "c", "cos", "dov", "com", "qual", "quest", "quell",
@@ -82,6 +84,7 @@ def fold(text: str) -> str:
     """NFKC, case folded, one apostrophe. White space that folding brings in is made visible."""
     if text.isascii():
         return text.lower()
+    text = _RAISED.sub(r"^\g<0>", text)
     folded = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_APOSTROPHES)
     return "␣".join(folded.split()) if not folded.isalnum() else folded
 
@@ -175,9 +178,9 @@ def _core(core: str, start: int) -> list[Piece]:
 def _measured(core: str, start: int) -> list[Piece]:
     """A number or a time of day, with what is written onto it; nothing for another core."""
     wide = core if core.isascii() else normalize("NFKC", core)
-    if len(wide) != len(core):
+    if len(wide) != len(core) or not (core.isascii() or _RAISED.search(core) is None):
         wide = core
-    money = [Piece(start, start + 1, "word", wide[0])] if wide[0] in _MONEY and len(wide) > 1 else []
+    money = [Piece(start, start + 1, "word", wide[0])] if wide[0] in MONEY and len(wide) > 1 else []
     first = len(money)
     if wide[first] not in "0123456789":
         return []

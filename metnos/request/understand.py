@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from metnos.request.explained import Explained
 from metnos.request.lexicon import lexicons as shipped
-from metnos.request.loose import is_loose, opened
+from metnos.request.loose import is_loose, is_said, opened
 from metnos.request.model import Request, Slot
 from metnos.request.sight import Found, Run, Seen, Sight
 from metnos.request.slots import is_naming, rule_of, slot_at
@@ -154,7 +154,10 @@ def _trim(seen: Sequence[Seen], lexicon: Lexicon) -> tuple[int, int]:
         for phrase in lexicon.closings.get(seen[last - 1].said, ()):
             start = last - len(phrase.words)
             if start >= first and _at(seen, start, phrase.words):
-                start -= start > first and seen[start - 1].key == ","
+                if start > first and seen[start - 1].key == ",":
+                    start -= 1
+                elif is_said(seen, first, start, lexicon):
+                    break
                 return first, _without_marks(seen, first, start)
     return first, last
 

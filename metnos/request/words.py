@@ -166,6 +166,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """First word → polite openings, longest first."""
     closings: Mapping[str, tuple[Phrase, ...]]
     """Last word → polite closings, longest first."""
+    saying: frozenset[str]
+    """Words behind which a closing may be what is said or meant ("say thanks", "what does please mean")."""
     folds: Mapping[str, tuple[Fold, ...]]
     """First word → phrases that stand for others, longest first; none are shipped."""
     said: Mapping[str, tuple[Said, ...]]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from metnos.request.lexicon import lexicons
-from metnos.request.loose import is_loose
+from metnos.request.loose import is_loose, is_said
 from metnos.request.sight import Found, Rule, Seen, Sight
 from metnos.request.slots import rule_of, slot_at
 from metnos.request.tokens import Piece, pieces_of
@@ -137,8 +137,10 @@ def trimmed(tokens: list[Seen], lexicon: Lexicon) -> tuple[int, int]:
     fitting = [
         words for words in closings if last - len(words) >= first and tuple(said[last - len(words) : last]) == words
     ]
-    if fitting:
-        last -= len(max(fitting, key=len))
+    behind = last - len(max(fitting, key=len, default=()))
+    parted = behind > first and tokens[behind - 1].key == ","
+    if fitting and (parted or not is_said(tokens, first, behind, lexicon)):
+        last = behind
         if last > first and tokens[last - 1].key == ",":
             last -= 1
         last = without_marks(tokens, first, last)
@@ -165,9 +167,13 @@ def behind_opening(sight: Sight, first: int) -> tuple[int, str]:
     greeting = longest(loose.greetings, at)
     if greeting is not None:
         behind = at + len(greeting.words)
+        word = sight.word(behind)
         if behind < sight.count and sight.mark(behind) == ",":
-            behind += 1
-        at = behind if behind < sight.count else at
+            at = behind + 1 if behind + 1 < sight.count else at
+        elif {"verb", "question", "modal"} & set(word.roles if word else ()) or any(
+            sight.key(behind) in table for table in (loose.telling, loose.asking, loose.polite)
+        ):
+            at = behind
     asks = [p for found in loose.telling.values() for p in found]
     told: list[int] = []
     for words in [p.words for p in asks if tuple(said[at : at + len(p.words)]) == p.words]:
