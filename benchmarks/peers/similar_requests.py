@@ -22,6 +22,7 @@ import numpy as np
 
 FIXED = 0.92
 LINE = 0.7
+BLOCK = 512
 SWEEP = tuple(round(0.60 + 0.04 * step, 2) for step in range(10))
 
 
@@ -55,21 +56,23 @@ class Nearest:
 
 
 class NearestSparse:
-    """As `Nearest`, over sparse rows: the likeness of all pairs is computed in blocks beforehand."""
+    """As `Nearest`, over sparse rows: the likeness of a block of rows to all others is computed at once."""
 
     def __init__(self, matrix: Any, threshold: float) -> None:
         self.matrix = matrix
+        self.turned = matrix.T.tocsc()
         self.threshold = threshold
         self.learned = np.zeros(matrix.shape[0], dtype=bool)
+        self.begin = -BLOCK
+        self.likeness: Any = None
 
     def find(self, at: int) -> int | None:
-        likeness = (self.matrix[at] @ self.matrix.T).tocoo()
-        mask = self.learned[likeness.col]
-        if not mask.any():
-            return None
-        columns, values = likeness.col[mask], likeness.data[mask]
-        best = int(values.argmax())
-        return int(columns[best]) if values[best] >= self.threshold else None
+        if not self.begin <= at < self.begin + BLOCK:
+            self.begin = at
+            self.likeness = (self.matrix[at : at + BLOCK] @ self.turned).toarray()
+        row = np.where(self.learned, self.likeness[at - self.begin], -1.0)
+        best = int(row.argmax())
+        return best if row[best] >= self.threshold else None
 
     def learn(self, at: int) -> None:
         self.learned[at] = True
