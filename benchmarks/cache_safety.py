@@ -5,8 +5,10 @@
 Three parts. *Adversarial*: requests by hand, in two languages, that look like a learned one and mean something else, and
 the same for every sentence of the starter catalog, changed by a generator. *Paraphrases*: the same meaning in other words
 or with other values. *Requests*: streams of real people's wordings (`--requests`), each looked up and, if nothing served
-it, learned. A hit is right if its plan is the very plan that a proposer gives for that request. The last line is one
-JSON object; lines before it name what was wrong. A false hit of our own on the first part ends the run with 1.
+it, learned. A hit is right if its plan is the very plan that a proposer gives for that request; where the same words are
+labelled in two ways no cache can be right, and such hits are counted and listed apart. `near` asks somebody who reads both
+requests and is right: `asked` says how often, `confirmed` how often the answer was yes. The last line is one JSON object;
+lines before it name what was wrong. A false hit of our own in the first part ends the run with 1.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ def joined(left: Tally, right: Tally, name: str) -> Tally:
 def streamed(stream: handed.Stream, layers: tuple[str, ...], **box: Any) -> Tally:
     """One stream through one box: what these layers serve counts, anything else is learned."""
     cache = Box(catalog_for([plan for _, plan in stream]), eager=False, **box)
-    hits = 0
+    hits = asked = near = 0
     keys: list[str] = []
     false: list[str] = []
     contradictory: list[str] = []
@@ -91,9 +93,17 @@ def streamed(stream: handed.Stream, layers: tuple[str, ...], **box: Any) -> Tall
             keys.append(f"new {at}")
             taught |= dict.fromkeys(cache.learn(text, plan, "en"), text)
             continue
+        right = spelled(served.plan) == spelled(plan)
+        asked += served.layer == "near"
+        if served.layer == "near" and not right:
+            # Somebody who reads both requests says no.
+            keys.append(f"new {at}")
+            taught |= dict.fromkeys(cache.learn(text, plan, "en"), text)
+            continue
         hits += 1
+        near += served.layer == "near"
         keys.append(served.key)
-        if spelled(served.plan) != spelled(plan):
+        if not right:
             beside = taught.get(served.key, "")
             fault = f"{text!r} {_call(plan)} was served {_call(served.plan)} of {beside!r}"
             excused = handed.same_words(text, beside) or handed.relabelled((text, beside), (plan, served.plan))
@@ -104,6 +114,7 @@ def streamed(stream: handed.Stream, layers: tuple[str, ...], **box: Any) -> Tall
         "hits": hits,
         "false_hits": len(false),
         "contradictory_labels": len(contradictory),
+        **({"asked": asked, "confirmed": near} if "near" in layers else {}),
         "homogeneity": round(homogeneity(tools, keys), 4),
         "completeness": round(completeness(tools, keys), 4),
         "lines": [f"FALSE {line}" for line in false] + [f"contradictory labels: {line}" for line in contradictory],
