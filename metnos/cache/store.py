@@ -283,7 +283,7 @@ class DiskStore:
         with self._lock:
             try:
                 yield self._open(make=writing)
-            except (OSError, *_database_faults()) as fault:
+            except (OSError, UnicodeDecodeError, *_database_faults()) as fault:
                 raise StoreFault("cache-store", f"{self._folder}: {fault}") from fault
 
     def _open(self, *, make: bool) -> Any:
@@ -297,8 +297,9 @@ class DiskStore:
         _require_own(self._folder)
         try:
             self._cache = HardenedCache(self._folder)
-        except _database_faults() as fault:
-            if not any(word in str(fault) for word in _BROKEN):
+        except (TypeError, ValueError, LookupError, *_database_faults()) as fault:
+            # The library believes what the file's own tables say, down to names that are no text.
+            if isinstance(fault, _database_faults()) and not any(word in str(fault) for word in _BROKEN):
                 raise
             self._set_aside(DATABASE, str(fault))
             self._cache = HardenedCache(self._folder)

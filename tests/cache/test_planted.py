@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle  # noqa: TID251 - what the attacker has
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,28 @@ def test_a_database_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(StoreFault):
         store.put(KEY, b"row")
     assert elsewhere.read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", [b"Cache", b"Settings", b"count", b"key", b"CREATE"], ids=bytes.decode)
+@pytest.mark.parametrize("nth", range(3))
+def test_a_database_whose_names_are_no_text_costs_rows_and_nothing_else(
+    store: DiskStore, name: bytes, nth: int
+) -> None:
+    file = store._folder / DATABASE
+    pieces = file.read_bytes().split(name)
+    damaged = b"\xd4".join((name[:1], name[2:]))
+    file.write_bytes(name.join(pieces[: nth + 1]) + damaged + name.join(pieces[nth + 1 :]))
+    for act in (lambda: store.get(OTHER), lambda: store.put(KEY, b"new"), lambda: list(store.every_key()), store.size):
+        with suppress(StoreFault):
+            act()
+    with suppress(StoreFault):
+        assert store.get(KEY) in {b"new", None}
+
+
+def test_the_count_of_what_was_taken_back_has_no_end(store: DiskStore) -> None:
+    store.took_back()
+    (store._folder / "version").write_bytes(b"\xff" * 16)
+    before = store.state()
+    store.took_back()
+    store.added()
+    assert store.state() == (0, 0) != before
