@@ -6,6 +6,9 @@ MAKEFLAGS += --no-print-directory
 
 Q ?= the five largest files here as a table
 PYTEST ?=
+# How many processes the tests share; 0: one, and no other (for a debugger).
+WORKERS ?= auto
+SPREAD := -n $(WORKERS) --dist worksteal
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 export PIP_CONSTRAINT ?= constraints.txt
@@ -59,12 +62,12 @@ dev: .venv/.dev $(CATALOG) ## install the development tools too
 
 .PHONY: test
 test: .venv/.dev $(CATALOG) ## run the tests; PYTEST="-k name" chooses, COVER=1 holds the floor of coverage too
-	@$(if $(COVER),$(MAKE) cover,$(BIN)/python -m pytest $(PYTEST))
+	@$(if $(COVER),$(MAKE) cover,$(BIN)/python -m pytest $(SPREAD) $(PYTEST))
 
 .PHONY: cover
 cover: .venv/.dev $(CATALOG) ## the tests, with branch coverage and its floor for the rooms that have one
 	@mkdir -p build/cover
-	@COVERAGE_FILE=build/cover/data $(BIN)/python -m pytest --cov --cov-report=json:build/cover/report.json $(PYTEST)
+	@COVERAGE_FILE=build/cover/data $(BIN)/python -m pytest --cov --cov-report=json:build/cover/report.json $(SPREAD) $(PYTEST)
 	@$(BIN)/python scripts/check_coverage.py build/cover/report.json
 
 .venv313/.dev: pyproject.toml constraints.txt scripts/venv.sh scripts/find_python.sh
@@ -76,7 +79,7 @@ cover: .venv/.dev $(CATALOG) ## the tests, with branch coverage and its floor fo
 .PHONY: test-313
 test-313: $(CATALOG) ## the tests on Python 3.13; says so and goes on where there is none
 	@if sh scripts/find_python.sh 3.13 >/dev/null; then \
-		$(MAKE) .venv313/.dev && .venv313/bin/python -m pytest $(PYTEST); \
+		$(MAKE) .venv313/.dev && .venv313/bin/python -m pytest $(SPREAD) $(PYTEST); \
 	else echo "SKIPPED test-313: no Python 3.13 with venv on this machine"; fi
 
 .PHONY: check
