@@ -63,7 +63,11 @@ def test_no_part_of_a_value_is_taken_for_a_word_of_the_answer(monkeypatch: pytes
     monkeypatch.setattr(sentences, "WORDS", {"en": WORDS, "it": WORDS})
     with Engine.open(memory=True) as engine:
         library, catalog = engine.parts.library, engine.catalog
-    drawing = Drawing(library, Places(folder=folder, file=file, new=file, new_folder=folder), random.Random(5))
+    drawing = Drawing(
+        library,
+        Places(folder=folder, file=file, table=file, records=file, new=file, new_folder=folder),
+        random.Random(5),
+    )
     bound = 0
     for example in library.examples()[::3]:
         rows: list[Drawn] = [drawn for drawn in (drawing.like(example) for _ in range(6)) if drawn is not None]

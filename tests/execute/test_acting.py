@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -246,8 +247,9 @@ def as_nobody(work: Callable[[], Any]) -> Any:
 @pytest.fixture
 def locked(top: Path) -> Path:
     """A root whose folder `sub` may be read and not changed."""
-    for folder in (*top.parents[:3], top):
-        if folder.stat().st_uid == os.geteuid():
+    temporary = Path(tempfile.gettempdir()).resolve()
+    for folder in (*(one for one in top.resolve().parents if one.is_relative_to(temporary)), top):
+        if folder != temporary and folder.stat().st_uid == os.geteuid():
             folder.chmod(folder.stat().st_mode | 0o755)
     top.chmod(0o777)
     (top / "sub" / "c").write_text("gamma")
