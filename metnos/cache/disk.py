@@ -124,7 +124,11 @@ class HardenedCache(_CORE.Cache):
         self._one_pid = 0
         _prepare(folder)
         base: Any = super()
-        base.__init__(str(folder), timeout=30, disk=HardenedDisk, **SETTINGS)
+        try:
+            base.__init__(str(folder), timeout=30, disk=HardenedDisk, **SETTINGS)
+        except BaseException:
+            self.close()
+            raise
 
     def reset(self, key: str, value: Any = None, update: bool = True) -> Any:  # noqa: ARG002 - its signature
         """Only our own settings, with our own values; a count is read as a number."""
@@ -157,6 +161,10 @@ class HardenedCache(_CORE.Cache):
         one, self._one = self._one, None
         if one is not None and self._one_pid == os.getpid():
             one.close()
+
+    def __del__(self) -> None:
+        """A cache that nobody closed gives its connection back."""
+        self.close()
 
 
 def _prepare(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -151,10 +152,9 @@ def key_of(cache: PlanCache, kind: str) -> str:
 def rewrite(cache: PlanCache, folder: Path, change: Any, kind: str = "l0") -> str:
     """Change the value of a row behind the cache's back."""
     key = key_of(cache, kind)
-    with sqlite3.connect(folder / "cache" / DATABASE) as connection:
+    with closing(sqlite3.connect(folder / "cache" / DATABASE)) as connection, connection:
         (value,) = connection.execute("SELECT value FROM Cache WHERE key = ?", (key,)).fetchone()
         connection.execute("UPDATE Cache SET value = ? WHERE key = ?", (change(value), key))
-    connection.close()
     return key
 
 

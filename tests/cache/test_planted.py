@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle  # noqa: TID251 - what the attacker has
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,9 @@ def store(tmp_path: Path) -> Any:
 def plant(store: DiskStore, **columns: Any) -> None:
     """A row as `diskcache` would have it, with these columns instead."""
     row = {"key": KEY, "raw": 1, "store_time": 1.0, "mode": 1, "filename": None, "value": b"x"} | columns
-    with sqlite3.connect(store._folder / DATABASE) as connection:
+    with closing(sqlite3.connect(store._folder / DATABASE)) as connection, connection:
         names = ", ".join(row)
         connection.execute(f"INSERT INTO Cache({names}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
-    connection.close()
 
 
 def test_a_row_is_what_was_put(store: DiskStore) -> None:
@@ -134,9 +133,8 @@ def test_orders_in_the_table_of_settings_are_not_followed(tmp_path: Path) -> Non
         "size_limit": 0,
         "cull_limit": 1000,
     }
-    with sqlite3.connect(tmp_path / "cache" / DATABASE) as connection:
+    with closing(sqlite3.connect(tmp_path / "cache" / DATABASE)) as connection, connection:
         connection.executemany("INSERT OR REPLACE INTO Settings VALUES (?, ?)", list(orders.items()))
-    connection.close()
     assert store.get(OTHER) == b"row"
     store.put(KEY, b"row")
     assert isinstance(store.size()[0], int)
