@@ -110,3 +110,16 @@ class Proposal(msgspec.Struct, frozen=True):
     def usage(self) -> dict[str, int]:
         """As `TurnResult.usage` counts."""
         return {"planning_calls": self.calls, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
+
+
+class Declined(msgspec.Struct, frozen=True, kw_only=True):
+    """No plan, and why: what a proposer may return where it would have to guess. The turn ends `not_understood`."""
+
+    code: Literal["out-of-scope", "too-vague"] = "out-of-scope"
+    """`out-of-scope`: no tool does this; `too-vague`: one might, and the request does not say enough."""
+    about: str = ""
+    """The part of the request that it is about; empty: all of it."""
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    calls: int = 1
