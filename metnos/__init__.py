@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
     from metnos.propose.candidates import Candidates
-    from metnos.propose.model import PlanRequest, Proposal
+    from metnos.propose.model import Declined, PlanRequest, Proposal
     from metnos.propose.reply import Reply, read_reply
     from metnos.sdk import Context, Effect, Failure, Result
 
@@ -47,6 +47,7 @@ __all__ = [
     "Candidates",
     "Consumes",
     "Context",
+    "Declined",
     "Diagnostic",
     "Effect",
     "EffectRule",
@@ -87,6 +88,7 @@ _ROOMS = {
     "Candidates": "metnos.propose.candidates",
     "Consumes": "metnos.contracts.model",
     "Context": "metnos.sdk",
+    "Declined": "metnos.propose.model",
     "Diagnostic": "metnos.plan.diagnostics",
     "Effect": "metnos.sdk",
     "EffectRule": "metnos.contracts.model",

@@ -161,6 +161,9 @@ def _show(output: Output, view: TurnView) -> None:
         value = getattr(view, name)
         if value:
             output.line(f"{name:12} {value}")
+    for asked in view.proposals:
+        counted = " ".join(f"{name}={number}" for name, number in asked.usage.items())
+        output.line(f"{'proposal':12} {asked.model or '-'} {asked.took_us / 1e6:.1f} s {counted} {asked.code}".rstrip())
     for step in view.steps:
         took = f"{step.took_us / 1000:.1f} ms" if step.took_us else ""
         why = step.reason or f"{(step.error or {}).get('code', '')} {step.error_class}".strip()

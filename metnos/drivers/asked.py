@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from metnos.drivers.ports import Question
     from metnos.drivers.state import TurnUnderWay
+    from metnos.propose.model import Declined
 
 
 class Typed(str):
@@ -66,6 +67,7 @@ def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
         state = turn.machine.state
         plan = said_at_home(item.plan, state.request, turn.catalog, state.opened.home)
         item = item if plan is item.plan else msgspec.structs.replace(item, plan=plan)
+    if isinstance(item, i.PlanProposed | i.CommandFailed):
         turn.count(item.usage)
         turn.model = item.proposer or turn.model
     turn.feed(item)
@@ -98,8 +100,11 @@ def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | 
 
 
 def _proposal(value: Any, at: int, candidates: tuple[str, ...]) -> i.AnyInput:
+    from metnos.propose.model import Declined
     from metnos.propose.reply import read_reply
 
+    if isinstance(value, Declined):
+        return _declined(value, at)
     reply = read_reply(value)
     return i.PlanProposed(
         at=at,
@@ -110,6 +115,15 @@ def _proposal(value: Any, at: int, candidates: tuple[str, ...]) -> i.AnyInput:
         unreadable=reply.diagnostics,
         written=reply.written,
     )
+
+
+def _declined(given: Declined, at: int) -> i.CommandFailed:
+    """A proposer that would have to guess."""
+    from metnos.propose.reply import as_utf8
+
+    about = as_utf8(given.about)[:LONGEST]
+    error = Failure(cls="unavailable", code=given.code, message=about)
+    return i.CommandFailed(at=at, command="propose", error=error, usage=given.usage, proposer=as_utf8(given.model))
 
 
 def _consent(command: c.AskApproval, value: Any, at: int, by: str) -> i.AnyInput:

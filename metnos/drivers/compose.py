@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from metnos.drivers.showing import show_data
 from metnos.drivers.wording import failed_lines, unknown_calls, warning_text
 from metnos.text import has_message, message
+from metnos.turn.planning import DECLINED
 from metnos.turn.step import worst
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = N
     """
     blocks = [_outcome(state, outcome, language, denied)]
     if outcome == "not_understood":
-        if miss is not None:
+        if miss is not None and state.code not in DECLINED:
             blocks.append(message(f"miss.{miss.reason}", language, detail=miss.detail))
         if state.code != "no-model":
             blocks.append(_why(state, language))
@@ -130,7 +131,8 @@ def _failures(state: TurnState, language: str) -> str:
 def _why(state: TurnState, language: str) -> str:
     """Why a turn ended that no step explains."""
     if has_message(f"why.{state.code}"):
-        return message(f"why.{state.code}", language, detail=state.detail)
+        detail = state.detail or (state.opened.request or "" if state.code in DECLINED else "")
+        return message(f"why.{state.code}", language, detail=detail)
     if has_message(f"failure.{state.code}"):
         why = message(f"failure.{state.code}", language, what=state.detail or state.code)
         return message("why.answer", language, why=why)

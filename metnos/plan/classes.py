@@ -45,14 +45,14 @@ _CODES: Final[dict[FaultClass, str]] = {
     "missing-input": """
         missing-argument missing-one-of slot-outside-template input-missing missing-undecided approval-used
         approval-not-given dialog-answered exists approval-expired approval-differs dialog-expired nothing-asked
-        answer-failed answer-misfit
+        answer-failed answer-misfit too-vague
     """,
     "out-of-scope": """
         sealed-literal continue-with-effect unrequested-effect negated-effect ungrounded-target
         unrequested-overwrite destination-ignored nothing-to-undo no-feedback no-entry secret-not-granted withheld
         outside-roots
         symlink not-a-file not-a-file-system in-trash address-refused step-budget plan-budget policy-denied
-        approval-stranger no-model
+        approval-stranger no-model out-of-scope
     """,
     "operational": """
         changed unknown-zone guard-failed record-store record-schema record-busy record-write record-conflict anchor-write

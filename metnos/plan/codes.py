@@ -285,6 +285,8 @@ CODES: dict[str, Code] = {
     "bad-settings": Code("caller", "A setting is wrong", "Mend the variable or the line of settings.toml that is named."),
     "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
     "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),
+    "out-of-scope": Code("model", "No tool here does what is asked", "Ask for what the tools do (`metnos catalog list`), or add one that does it."),
+    "too-vague": Code("model", "The request does not say enough to act on", "Say what it is about: a file, a folder, a number, a name."),
     "answer-failed": Code("environment", "Who was to be asked could not be, or answered what is no answer", "Look at the message; it is of the function that the host handed in."),
     "bug": Code("environment", "A fault of Metnos itself", "Please report it with the lines that were printed."),
     "answer-misfit": Code("caller", "An answer does not fit what was asked", "Give every field that is asked for, with a value of its type."),

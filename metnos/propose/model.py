@@ -13,6 +13,8 @@ from metnos.propose.signatures import shortened
 
 Purpose = Literal["first", "repair", "recovery", "continuation"]
 MOST_TOKENS: Final = 2**53 - 1
+DECLINING: Final = ("out-of-scope", "too-vague")
+"""Codes of `Declined`."""
 
 
 class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,28 @@ def _told(fault: Diagnostic) -> str:
     return " ".join([*said, hint] if hint else said)
 
 
-class Proposal(msgspec.Struct, frozen=True):
+class _Told(msgspec.Struct, frozen=True):
+    """What an answer of a proposer's cost."""
+
+    def __post_init__(self) -> None:
+        """Tell the host's code at once: later nobody could."""
+        model: object = getattr(self, "model", "")
+        if not isinstance(model, str):
+            raise TypeError(f"model is text, not {type(model).__name__}")
+        for name, number in self.usage.items():
+            if type(number) is not int:
+                raise TypeError(f"{name} is an integer, not {type(number).__name__}")
+            if not 0 <= number <= MOST_TOKENS:
+                raise ValueError(f"{name} is from 0 to 2^53 - 1, not {number}")
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """As `TurnResult.usage` counts."""
+        found: Any = self
+        return {"planning_calls": found.calls, "tokens_in": found.tokens_in, "tokens_out": found.tokens_out}
+
+
+class Proposal(_Told, frozen=True):
     """A plan and what it cost, where a proposer tells that too.
 
         return Proposal(reply.text, model=reply.model, tokens_in=reply.usage.input, tokens_out=reply.usage.output)
@@ -96,24 +119,14 @@ class Proposal(msgspec.Struct, frozen=True):
     calls: int = 1
     """Calls to models that it took."""
 
-    def __post_init__(self) -> None:
-        """Tell the host's code at once: later nobody could."""
-        if not isinstance(self.model, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"model is text, not {type(self.model).__name__}")
-        for name, number in self.usage.items():
-            if type(number) is not int:
-                raise TypeError(f"{name} is an integer, not {type(number).__name__}")
-            if not 0 <= number <= MOST_TOKENS:
-                raise ValueError(f"{name} is from 0 to 2^53 - 1, not {number}")
 
-    @property
-    def usage(self) -> dict[str, int]:
-        """As `TurnResult.usage` counts."""
-        return {"planning_calls": self.calls, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
+class Declined(_Told, frozen=True, kw_only=True):
+    """No plan, and why: what a proposer may return where it would have to guess. The turn ends `not_understood`.
 
-
-class Declined(msgspec.Struct, frozen=True, kw_only=True):
-    """No plan, and why: what a proposer may return where it would have to guess. The turn ends `not_understood`."""
+    Raises:
+        TypeError: `code` is none of the two, `about` or `model` no text, or a number no integer.
+        ValueError: A number is negative or beyond 2^53 - 1.
+    """
 
     code: Literal["out-of-scope", "too-vague"] = "out-of-scope"
     """`out-of-scope`: no tool does this; `too-vague`: one might, and the request does not say enough."""
@@ -123,3 +136,9 @@ class Declined(msgspec.Struct, frozen=True, kw_only=True):
     tokens_in: int = 0
     tokens_out: int = 0
     calls: int = 1
+
+    def __post_init__(self) -> None:
+        """As for `Proposal`."""
+        super().__post_init__()
+        if self.code not in DECLINING or not isinstance(self.about, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"code is one of {', '.join(DECLINING)}, and about is text")

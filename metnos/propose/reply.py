@@ -42,7 +42,7 @@ def read_reply(given: Any) -> Reply:
     proposal = given if isinstance(given, Proposal) else None
     plan = proposal.plan if proposal is not None else given
     usage = proposal.usage if proposal is not None else {"planning_calls": 1}
-    model = _encodable(proposal.model) if proposal is not None else ""
+    model = as_utf8(proposal.model) if proposal is not None else ""
     if isinstance(plan, dict):
         return Reply(plan=plan, model=model, usage=usage)
     if not isinstance(plan, str | bytes):
@@ -88,9 +88,9 @@ def fenced(text: str) -> list[str]:
 
 def _shown(written: str | bytes) -> str:
     text = written[:LONGEST] if isinstance(written, str) else written[: 4 * LONGEST].decode("utf-8", "replace")
-    return _encodable(text)[:LONGEST]
+    return as_utf8(text)[:LONGEST]
 
 
-def _encodable(text: str) -> str:
+def as_utf8(text: str) -> str:
     """Half a surrogate pair as a question mark: the log is UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -53,6 +53,18 @@ class ApprovalLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     by: str = ""
 
 
+class ProposalLine(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One time that a proposer was asked."""
+
+    model: str = ""
+    """As the proposer names it."""
+    usage: dict[str, int] = {}
+    took_us: int = 0
+    """From the record before to the answer."""
+    code: str = ""
+    """Why it gave no plan."""
+
+
 class TurnView(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What `metnos log TURN` shows."""
 
@@ -86,6 +98,7 @@ class TurnView(msgspec.Struct, kw_only=True, omit_defaults=True):
     effects: list[Body] = []
     answer: str = ""
     usage: dict[str, int] = {}
+    proposals: list[ProposalLine] = []
     waiting: list[str] = []
     resumed: int = 0
     records: int = 0
@@ -114,6 +127,7 @@ def view(log: TurnLog) -> TurnView:
         handler = reader.handlers.get(record.kind)
         if handler is not None:
             handler(decode_tolerant(record.body), record.at)
+        reader.before = record.at
     return made
 
 
@@ -124,6 +138,8 @@ class _Reader:
         self._view = made
         self._steps: dict[str, StepLine] = {}
         self._written: Body | None = None
+        self.before = 0
+        """Time of the last record."""
         self._errors: dict[str, str] = {}
         """Code → class of the failures of steps."""
         self.handlers: dict[str, Callable[[Body, int], None]] = {
@@ -146,6 +162,8 @@ class _Reader:
             "dialog_answered": self._dialog,
             "dialog_expired": self._dialog,
             "answer_composed": self._composed,
+            "filler_resolved": self._filled,
+            "command_failed": self._command_failed,
             "turn_suspended": self._suspended,
             "turn_resumed": self._resumed,
             "turn_closed": self._closed,
@@ -162,9 +180,26 @@ class _Reader:
         self._view.plan_source, self._view.entry = _string(body, "source"), _string(body, "entry")
         self._written = _object(body, "plan")
 
-    def _proposed(self, body: Body, _at: int) -> None:
+    def _proposed(self, body: Body, at: int) -> None:
         self._view.plan_source = "proposer"
         self._written = _object(body, "plan")
+        self._propose(body, at)
+
+    def _propose(self, body: Body, at: int, code: str = "") -> None:
+        self._count(body)
+        usage = {name: value for name, value in _object(body, "usage").items() if isinstance(value, int)}
+        took = max(0, at - self.before)
+        line = ProposalLine(model=_string(body, "proposer"), usage=usage, took_us=took, code=code)
+        self._view.proposals.append(line)
+
+    def _command_failed(self, body: Body, at: int) -> None:
+        code = _string(_object(body, "error"), "code")
+        if _string(body, "command") == "propose" and code != "no-model":
+            self._propose(body, at, code)
+        else:
+            self._count(body)
+
+    def _filled(self, body: Body, _at: int) -> None:
         self._count(body)
 
     def _count(self, body: Body) -> None:

@@ -219,6 +219,10 @@ class CommandFailed(Input, frozen=True, tag="command_failed"):
     command: str
     error: Failure
     ref: str = ""
+    usage: dict[str, int] = {}
+    """What a model cost that gave nothing."""
+    proposer: str = ""
+    """The model, as the proposer names it."""
 
 
 AnyInput: TypeAlias = (

@@ -12,7 +12,7 @@ Law:
 6. The plan of an author, host or template that ends in a question is whole: where nobody can propose how to go on, the
    answers are what it was for, and become the turn's `data`. A model's plan is not: its question was on the way.
 7. Where nobody can propose, a turn without a rejected plan was `not_understood`; otherwise the rejection is the
-   answer, because it is what the person can act on.
+   answer, because it is what the person can act on. A proposer that declines has the last word: `not_understood`.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 UNKNOWN_TOOL = "unknown-tool"
 NO_MODEL = "no-model"
+DECLINED = frozenset({"out-of-scope", "too-vague"})
+"""Codes with which a proposer says that it will not guess."""
 
 
 # --- inputs ------------------------------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ def nobody_proposes(turn: TurnState, error: Failure) -> None:
         outcome = "partial" if succeeded(turn) else "error"
         turn.mark(outcome, error.code, error.message)
         close(turn, outcome)
-    elif turn.rejected:
+    elif turn.rejected and error.code not in DECLINED:
         _refuse(turn, "plan_rejected")
     elif may_fill(turn) and error.cls == "unavailable":
         ask_to_fill(turn)

@@ -15,6 +15,7 @@ PROMISED = [
     "Candidates",
     "Consumes",
     "Context",
+    "Declined",
     "Diagnostic",
     "Effect",
     "EffectRule",

@@ -14,6 +14,7 @@ from metnos.cache.model import MISS_REASONS
 from metnos.contracts.model import ChoiceKey
 from metnos.drivers.slash import WORDS
 from metnos.plan.codes import CODES
+from metnos.propose.model import DECLINING
 from metnos.sdk import EFFECT_CLASSES
 from metnos.text import LANGUAGES, has_message, message, messages
 from metnos.turn.facts import OUTCOMES
@@ -53,7 +54,7 @@ FAMILIES: dict[str, set[str]] = {
     "aborted": {"approval-expired", "dialog-expired", "answer-failed"},
     "choice": {*get_args(ChoiceKey), "why.exists"},
     "slash": {*WORDS},
-    "why": {"no-model", "proposer-failed", "answer"},
+    "why": {"no-model", "proposer-failed", "answer", *DECLINING},
 }
 """Keys that are made from a code: family → the codes that must have a sentence."""
 
