@@ -1,8 +1,8 @@
 """Settings and paths: where Metnos keeps things, what it may read, which language it speaks.
 
 Law: read once, at the edge (`Engine.open`, the command line), then passed on as a value; no other room reads the
-environment. Order of precedence: call or command-line option, `METNOS_*` variable, `METNOS_HOME/settings.toml`,
-built-in default.
+environment. A secret is never part of the value: `secret` hands it over by the name of its variable. Order of
+precedence: call or command-line option, `METNOS_*` variable, `METNOS_HOME/settings.toml`, built-in default.
 """
 
 from __future__ import annotations
@@ -77,6 +77,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether owners may be served plans in which nothing of any owner is left."""
     cache_near_error: float = 0.0
     """Share of wrong plans that is accepted of near matches (0 to 0.5); 0: only what somebody confirms is served."""
+
+
+def secret(name: str, variables: Mapping[str, str] | None = None) -> str | None:
+    """The value of the variable `name`, read when it is needed and kept by nobody; None if it is not set, or empty."""
+    return (os.environ if variables is None else variables).get(name) or None
 
 
 def default_home() -> Path:

@@ -40,7 +40,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         turn-closed turn-open turn-id record-unencodable record-order step-not-asked key-exists key-missing
         not-found not-a-folder is-a-folder bad-path name-too-long same-file not-empty bad-time bad-pattern
         unknown-encoding not-text not-encodable import-name import-unknown import-fault value-misfit
-        unreadable-plan usage unknown-command command-misused bad-settings field-taken too-many bad-pointer
+        unreadable-plan usage unknown-command command-misused bad-settings bad-models field-taken too-many bad-pointer
     """,
     "missing-input": """
         missing-argument missing-one-of slot-outside-template input-missing missing-undecided approval-used
@@ -72,6 +72,8 @@ _CODES: Final[dict[FaultClass, str]] = {
         vault-broken no-permission read-only changed-since no-space io-error import-broken extra-missing
         variable-missing foreign-drift foreign-unreachable foreign-lost foreign-protocol tool-error resume-refused
         effect-unknown template-invalid proposer-failed bug
+        model-missing model-unreachable model-refused model-limited model-stalled model-slow model-deadline model-cancelled
+        model-length model-reply model-context model-unrecorded model-download model-digest
     """,
 }
 WILLED: Final = frozenset({"approval-refused", "cancelled"})

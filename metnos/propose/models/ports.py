@@ -82,6 +82,7 @@ FAULTS: Final[dict[str, bool]] = {
     "model-refused": True,       # key, quota, unknown name
     "model-limited": True,       # rate limit
     "model-stalled": True,       # no token for `idle_s`
+    "model-slow": True,          # longer than the `deadline_s` of this model, while the caller has time left
     "model-deadline": False,     # the call's own time is over
     "model-cancelled": False,    # the turn was cancelled
     "model-length": True,        # it did not come to an end within `most_tokens`
@@ -104,7 +105,23 @@ class Stop:
         """
         self.deadline = None if deadline_s is None else time.monotonic() + deadline_s
         self.idle_s = idle_s
+        self._own = False
+        """Whether the deadline is the model's, not the caller's."""
         self._cancelled = threading.Event()
+
+    def within(self, *, deadline_s: float | None, idle_s: float | None) -> Stop:
+        """The same call under the limits of one model: ends with this one, or earlier; cancelled together.
+
+        Args:
+            deadline_s: Of the model; where it comes first, `look` says `model-slow`, and another model may be asked.
+            idle_s: Of the model; used where the caller named none.
+        """
+        made = Stop(deadline_s=deadline_s, idle_s=idle_s if self.idle_s is None else self.idle_s)
+        made._cancelled = self._cancelled
+        made._own = made.deadline is not None and (self.deadline is None or made.deadline < self.deadline)
+        if not made._own:
+            made.deadline = self.deadline
+        return made
 
     def cancel(self) -> None:
         """End the call at its next look."""
@@ -124,12 +141,14 @@ class Stop:
         """Go on, or not.
 
         Raises:
-            ModelFault: `model-cancelled` or `model-deadline`.
+            ModelFault: `model-cancelled`, `model-deadline` or `model-slow`.
         """
         if self._cancelled.is_set():
             raise ModelFault("model-cancelled", "the call was cancelled")
         if self.deadline is not None and time.monotonic() >= self.deadline:
-            raise ModelFault("model-deadline", "the model took longer than it may")
+            if self._own:
+                raise ModelFault("model-slow", "the model took longer than its deadline_s", "raise its deadline_s")
+            raise ModelFault("model-deadline", "the call took longer than it may")
 
 
 class ChatModel(Protocol):
