@@ -41,7 +41,11 @@ DATABASE = "cache.db"
 """What diskcache calls the file that rows are kept in."""
 _DOMAIN = "metnos.cache-key/1"
 _CAPITALS = re.compile(r"\b[A-ZÀÈÉÌÒÙ]{2,}\b")
+_INNER = re.compile(r"[^\s.?!…:]\s+[A-ZÀÈÉÌÒÙ][a-zàèéìòù]")
+"""A capital that begins a word and no sentence."""
+_TITLED = re.compile(r"[A-ZÀÈÉÌÒÙ][a-zàèéìòù]+")
 _END = "?!…."
+_BEGINS = "?!….:"
 _SURE = frozenset((str, int, bool, type(None)))
 
 
@@ -54,7 +58,8 @@ def form_of(request: Request, grade: Grade) -> str:
     """The normal form of that grade, with the words that the lexicon lacks as they were written.
 
     The form folds case, which a word that nobody knows may need (a name, a file), but for the capital that begins a
-    sentence; and so may a known one that stands in capitals among others that do not.
+    sentence; and so may a known one that stands in capitals, or begins with one inside a sentence ("May", "Will"), among
+    others that do not.
     """
     form = request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
     text = request.text
@@ -63,10 +68,23 @@ def form_of(request: Request, grade: Grade) -> str:
         shouted = [text[s.start : s.end] for s in request.spans if not s.reason.startswith("slot(")]
         shouted = [word for word in shouted if _CAPITALS.fullmatch(word)]
         form = f"{form} ⟪{' '.join(shouted)}⟫" if shouted else form
+    if _INNER.search(text) is not None:
+        named = _named(request)
+        form = f"{form} ⟨{' '.join(named)}⟩" if named else form
     if not request.explanation.has_unknown():
         return form
     unknown = [_as_written(text, span) for span in request.spans if span.reason == "unknown"]
     return form if all(word == word.lower() for word in unknown) else f"{form} ⟨{' '.join(unknown)}⟩"
+
+
+def _named(request: Request) -> list[str]:
+    """Known words that begin with a capital inside a sentence; none where all words do, as in a title."""
+    text = request.text
+    said = [s for s in request.spans if s.reason not in {"space", "unknown"} and not s.reason.startswith("slot(")]
+    titled = [s for s in said if _TITLED.fullmatch(text, s.start, s.end)]
+    if len(titled) == sum(text[s.start : s.end].isalpha() for s in said):
+        return []
+    return [text[s.start : s.end] for s in titled if (text[: s.start].rstrip() or ".")[-1] not in _BEGINS]
 
 
 def kinds_of(request: Request) -> tuple[str, ...]:

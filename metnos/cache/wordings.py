@@ -21,7 +21,7 @@ from typing import TypeAlias
 import msgspec
 
 from metnos.request.lexicon import lexicon_for
-from metnos.request.tokens import tokenise
+from metnos.request.tokens import fold, tokenise
 
 _MARK = re.compile(r"[\[\]()|]|<[a-z_]+>|\{[a-z_]+:[a-z]+\}|\{[a-z_]+\+\}|[^\[\]()|<>{}\s]+|[<>{}]")
 MAX_STATES = 20_000
@@ -143,6 +143,12 @@ def canonical_words(text: str, language: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _unheld(text: str, language: str) -> str | None:
+    """How a synonym that a wording names reads where it is none: the wording says that it fits here too."""
+    word = lexicon_for(language).words.get(fold(text))
+    return fold(text) if word is not None and word.holds != "always" else None
+
+
 _Edge: TypeAlias = tuple[str, int, str]  # token ("" moves without one), target, name of the slot or flag, or ""
 _Config: TypeAlias = tuple[int, tuple[str, ...]]  # node, names bound on the way
 State: TypeAlias = frozenset[_Config]
@@ -235,10 +241,13 @@ class Automaton:
             end = self._node()
             self._edges[start].append((f"{{{node.kind}}}", end, node.name))
             return end
+        first = start
         for word in canonical_words(node.text, self._language):
             end = self._node()
             self._edges[start].append((word, end, ""))
             start = end
+        if (itself := _unheld(node.text, self._language)) is not None:
+            self._edges[first].append((itself, start, ""))
         return start
 
     def _closure(self, configs: set[_Config]) -> State:

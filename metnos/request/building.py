@@ -6,10 +6,10 @@ Law: a word has one canonical form; a second, different one is a fault that name
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from metnos.request.tokens import fold, tokenise
-from metnos.request.words import STOP_ROLES, LexiconFault, Phrase, Role, Word
+from metnos.request.words import STOP_ROLES, Holding, LexiconFault, Phrase, Role, Word
 from metnos.sdk import EFFECT_CLASSES, EffectClass
 
 _POLITE = frozenset(("polite",))
@@ -74,8 +74,11 @@ class Builder:
         roles = {role for part in spelled.split() for role in self.found.get(part, {}).get("roles", ())}
         self.found[word] = {"canonical": spelled, "roles": roles, "modifiers": []}
 
-    def freeze(self) -> dict[str, Word]:
+    def freeze(self, holding: Mapping[str, Holding]) -> dict[str, Word]:
+        """The words; a synonym that `holding` does not name needs a request that is known as a whole."""
         words: dict[str, Word] = {}
+        for word in holding.keys() - {w for w, entry in self.found.items() if w != entry["canonical"]}:
+            raise LexiconFault(f"{self.language}: {word!r} is no synonym")
         for word, entry in self.found.items():
             roles = frozenset(entry["roles"])
             canonical = entry["canonical"]
@@ -93,6 +96,7 @@ class Builder:
                 effect=entry.get("effect", "read"),
                 object=entry.get("object", ""),
                 modifiers=tuple(entry["modifiers"]),
+                holds="always" if word == canonical else holding.get(word, "known"),
             )
         return words
 
@@ -117,4 +121,12 @@ def build_words(data: Mapping[str, Any], language: str) -> dict[str, Word]:
             builder.modify(word, modifier)
     for word, value in pairs(data["expand"]["words"]):
         builder.expand(word, value.replace("_", " "))
-    return builder.freeze()
+    return builder.freeze(_holding(data))
+
+
+def _holding(data: Mapping[str, Any]) -> dict[str, Holding]:
+    """Synonym → where it holds; contractions hold everywhere."""
+    found: dict[str, Holding] = {fold(word): "always" for word, _ in pairs(data["expand"]["words"])}
+    for holds in get_args(Holding):
+        found |= {fold(word): holds for word in data["holding"].get(holds, "").split()}
+    return found

@@ -19,6 +19,7 @@ _SECONDS = {"S": 1, "M": 60, "H": 3600}
 _DAYS = {"D": 1, "W": 7}
 _MONTHS = {"m": 1, "y": 12}
 _RANKS = "SMHDWmy"
+_RELATING = frozenset(("preposition", "place"))
 
 
 def parse_number(text: str, thousands: str) -> tuple[str, str] | None:
@@ -90,7 +91,7 @@ def value_of(sight: Sight, at: int) -> int:
         return value
     after, before = sight.key(at + 1), lexicon.numbers.get(sight.key(at - 1), 0)
     counts = after in lexicon.multipliers or lexicon.numbers.get(after) == 100
-    counts = counts or after in lexicon.units or after in lexicon.times.durations
+    counts = counts or unit_at(sight, at + 1) is not None or after in lexicon.times.durations
     return int(counts or before in range(20, 101, 10))
 
 
@@ -108,7 +109,7 @@ def count(sight: Sight, at: int) -> Found | None:
         return None
     whole, fraction, length = parts
     after = sight.key(at + length)
-    unit = sight.lexicon.units.get(after)
+    unit = unit_at(sight, at + length)
     if unit is not None:
         scaled, rest = divmod(int(whole + fraction) * unit, 10 ** len(fraction))
         return Found("size", scaled, length + 1) if not rest and scaled <= LARGEST else None
@@ -126,6 +127,33 @@ def count(sight: Sight, at: int) -> Found | None:
         return Found("number", float(f"{whole}.{fraction}"), length)
     value = int(whole)
     return Found("integer", value, length) if value <= LARGEST else None
+
+
+def unit_at(sight: Sight, at: int) -> int | None:
+    """Bytes of the unit at `at`: a name in any case, or a sign exactly as the table writes it."""
+    key = sight.key(at)
+    if key not in sight.lexicon.unit_names:
+        return None
+    return sight.lexicon.units.get(key) or sight.lexicon.unit_signs.get(sight.raw(at))
+
+
+def one_unit(sight: Sight, at: int) -> Found | None:
+    """An article that counts the unit behind it, behind a preposition: "over a megabyte", "più di un giga"."""
+    before = sight.word(at - 1)
+    if sight.key(at + 1) not in sight.lexicon.counted_units or before is None or before.roles.isdisjoint(_RELATING):
+        return None
+    return Found("size", sight.lexicon.units[sight.key(at + 1)], 2)
+
+
+def hour(sight: Sight, at: int) -> Found | None:
+    """An hour of 24 without its minutes, where nothing but an hour can stand: "alle 17"; "alle 5" may be either."""
+    text = sight.tokens[at].key
+    if len(text) != 2 or not text.isdecimal() or not 13 <= int(text) <= 23:
+        return None
+    marks = sight.lexicon.times.hour_marks
+    if (sight.key(at - 1),) not in marks and (sight.key(at - 2), sight.key(at - 1)) not in marks:
+        return None
+    return Found("time", f"{text}:00")
 
 
 def time_of_day(sight: Sight, at: int, whole: str, fraction: str, length: int) -> Found | None:

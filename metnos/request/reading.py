@@ -25,9 +25,10 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
     words = build_words(data, language)
     slots, said, marks, numbering = data["slots"], _said(data), data["marks"], data["numbers"]
     numbers, multipliers = _counts(numbering["words"]), _counts(numbering["multipliers"])
-    units = _counts(common["units"] + data["units"]["words"])
+    units, signs = _counts(common["units"] + data["units"]["words"]), _counts(common["unit_signs"])
     types = {word: f"*.{word}" for word in common["types"].split()}
     plural = {word + slots["plural"]: glob for word, glob in types.items()} if slots["plural"] else {}
+    plural = {word: glob for word, glob in plural.items() if word not in _set(slots["never_types"])}
     types.update(pairs(slots["types"]))
     spans, days = phrases(data["phrases"]["span"]), _counts(data["phrases"]["days"])
     loose, times = _loose(data["loose"]), _times(data["times"])
@@ -35,7 +36,9 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
     one = _set(numbering["one"])
     begins = {phrase.words[0] for phrase in spans} | said.keys()
     known = {word for phrase in (*openings, *closings) for word in phrase.words}
-    known.update(words, numbers, multipliers, units, types, plural, said, days, times.durations, times.months)
+    known.update(
+        words, numbers, multipliers, units, map(fold, signs), types, plural, said, days, times.durations, times.months
+    )
     return Lexicon(
         language=language,
         order=data["order"],
@@ -44,6 +47,9 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         multipliers=multipliers,
         one=one,
         units=units,
+        unit_signs=signs,
+        unit_names=frozenset(units) | {fold(sign) for sign in signs},
+        counted_units=frozenset(units) - _set(data["units"]["uncounted"]),
         thousands=numbering["thousands"],
         types=types,
         plural_types=plural,
@@ -54,6 +60,7 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         plural_marks=_set(slots["plural_marks"]),
         never_names=frozenset(fold(word) for word in f"{slots['never_names']} {common['never_names']}".split()),
         text_marks=_set(slots["text_marks"]),
+        verb_types=_set(slots["verb_types"]),
         type_after=_set(slots["type_after"]),
         type_before=_set(slots["type_before"]),
         singular_form=slots["singular_form"],
@@ -66,6 +73,10 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         names=_set(common["names"]),
         openings=by_first(openings),
         closings=by_last(closings),
+        quoting=_set(f"{slots['text_marks']} {marks['named']} {marks['quoting']} {marks['writing']}"),
+        writing=_set(marks["writing"]),
+        mentioning=_set(f"{marks['mentioning']} {marks['mentioning_asked']}"),
+        mentioning_asked=_set(marks["mentioning_asked"]),
         saying=_set(data["phrases"]["saying"]),
         folds={},
         said=said,
@@ -137,6 +148,7 @@ def _times(data: Mapping[str, Any]) -> Times:
         ordinals=_counts(data["ordinals"]),
         ordinal_marks=_set(data["ordinal_marks"]),
         month_joins=_set(data["month_joins"]),
+        hour_marks=frozenset(phrase.words for phrase in phrases(data["hour_marks"])),
         meridiems=_counts(data["meridiems"]),
         day_first=cast("bool", data["day_first"]),
     )

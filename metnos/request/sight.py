@@ -69,11 +69,15 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     rule: Rule | None
     bare: bool
     """A word that may be a name: unknown, or with a capital."""
+    quotes: bool
+    """What follows is meant as it is written ("containing")."""
     announces: bool
     """A name may follow ("in", "file", "called")."""
     may_go: bool
     """The table of the loose grade names it."""
     negates: bool
+    turns: bool
+    """A synonym that does not hold everywhere, or a word that mentions words (`metnos.request.holding`)."""
 
 
 class Sight:

@@ -9,21 +9,22 @@ or not at all. Rules run only where a trigger stands.
 | `path` | a token of kind `path`; `.` after a preposition; a well-known name (`README`); a name or quoted text after "file", "folder"; a name or quoted text after a preposition of place, or before "folder"; never a word that is declared to name no folder |
 | `glob` | a token of kind `glob`; a type word or extension beside "file(s)" or after "extension"; a plural type ("PDFs"), or a type after a superlative ("newest pdf"): these two read as if their noun stood there |
 | `integer`, `number` | digits or number words (`numbers.py`) |
-| `size` | a number and a unit, whole bytes only |
+| `size` | a number and a unit, whole bytes only; signs as written ("MB", not "Mb"); "over a megabyte" |
 | `duration` | numbers and units of time, "an hour"; worth what it lasts (`numbers.py`) |
-| `time` | a time of day: "5 pm", "17:30", "noon" |
+| `time` | a time of day: "5 pm", "17:30", "noon", "alle 17" at the end or before a day |
 | `date` | a day of the calendar, or one that counts from today (`times.py`) |
 | `period` | a declared phrase ("last week") with its RUNTIME key; "in the last 7 days" with two keys, `day-7..day` |
 | `quoted` | as tokenised; one bare word after "containing" |
 | `name` | after "called", "named": one unknown word, or several with capitals |
 | `url`, `address` | as tokenised |
+| none | digits and words right behind a word of `quoting`, but for names: "containing five" is not "containing 5" |
 | `paths`, `globs`, `addresses`, `urls`, `texts` | two or more of one kind, the last behind "and", commas between the others |
 """
 
 from __future__ import annotations
 
 from metnos.request.model import LIST_OF, SlotKind
-from metnos.request.numbers import clock, count, duration
+from metnos.request.numbers import clock, count, duration, hour, one_unit
 from metnos.request.sight import Found, Rule, Sight
 from metnos.request.times import date_at, iso_date, said_at, slashed_date
 from metnos.request.tokens import TokenKind
@@ -32,6 +33,8 @@ from metnos.request.words import Lexicon, Word
 _NAMING = frozenset(("object", "content", "verb"))
 _NOUNS = frozenset(("object", "verb", "article"))
 _AFTER = frozenset(("preposition", "place"))
+_BEFORE_A_NOUN = frozenset(("article", "quantifier", "verb", "content", "preposition", "place"))
+_WORDED: frozenset[TokenKind] = frozenset(("word", "number", "clock", "date", "odd"))
 _LONGEST_NAME = 6
 
 
@@ -43,7 +46,17 @@ def _dot(sight: Sight, at: int) -> Found | None:
 def _beside_files(sight: Sight, at: int) -> bool:
     lexicon = sight.lexicon
     before = sight.key(at - 1)
-    return before in lexicon.file_nouns or before in lexicon.extension_marks or sight.key(at + 1) in lexicon.file_nouns
+    if before in lexicon.file_nouns or before in lexicon.extension_marks:
+        return True
+    if sight.key(at + 1) not in lexicon.file_nouns:
+        return False
+    return sight.key(at) not in lexicon.verb_types or _noun_follows(sight, at - 1)
+
+
+def _noun_follows(sight: Sight, at: int) -> bool:
+    """The word at `at` has a noun behind it, and no verb: "the zip files", "list zip files", not "and zip files"."""
+    word = sight.word(at)
+    return word is not None and not word.roles.isdisjoint(_BEFORE_A_NOUN) and sight.key(at) not in sight.lexicon.towards
 
 
 def _extension(sight: Sight, at: int) -> Found | None:
@@ -71,7 +84,15 @@ def _as_written(kind: SlotKind) -> Rule:
 
 
 def _number(sight: Sight, at: int) -> Found | None:
-    return date_at(sight, at) or count(sight, at)
+    return date_at(sight, at) or _hour(sight, at) or count(sight, at)
+
+
+def _hour(sight: Sight, at: int) -> Found | None:
+    """The hour that closes a sentence or has a day behind it; "alle 17 persone" has none."""
+    found, behind = hour(sight, at), at + 1
+    if found is None or behind >= sight.count or sight.tokens[behind].kind == "punct":
+        return found
+    return found if said_at(sight, behind) is not None or said_at(sight, behind + 1) is not None else None
 
 
 def _trigger(sight: Sight, at: int) -> Found | None:
@@ -79,7 +100,7 @@ def _trigger(sight: Sight, at: int) -> Found | None:
     lexicon, key = sight.lexicon, sight.key(at)
     found = said_at(sight, at) or (date_at(sight, at) if key not in lexicon.types else None)
     if found is None and key in lexicon.times.duration_articles:
-        found = duration(sight, at)
+        found = duration(sight, at) or one_unit(sight, at)
     if found is None and (key in lexicon.numbers or key in lexicon.one):
         found = count(sight, at)
     return found or _type(sight, at)
@@ -107,7 +128,7 @@ def _type(sight: Sight, at: int) -> Found | None:
 def _names_a_place(sight: Sight, at: int) -> bool:
     """A preposition of place stands before it, and no noun goes on behind it."""
     before = sight.word(at - 1)
-    return before is not None and "place" in before.roles and _closes(sight, at + 1)
+    return before is not None and "place" in before.roles and closes(sight, at + 1)
 
 
 def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
@@ -118,7 +139,7 @@ def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
     if sight.key(at - 1) in sight.lexicon.named:
         return _called(sight, at)
     bare = word is None or raw in sight.lexicon.names or (len(raw) > 1 and raw.isupper())
-    if bare and sight.key(at - 1) in sight.lexicon.text_marks and _closes(sight, at + 1):
+    if bare and sight.key(at - 1) in sight.lexicon.text_marks and closes(sight, at + 1):
         return Found("quoted", raw)
     if raw in sight.lexicon.names:
         return Found("path", raw)
@@ -131,11 +152,11 @@ def _name(sight: Sight, at: int, word: Word | None) -> Found | None:
     marked = sight.key(at - 1) in lexicon.name_marks and sight.key(at - 2) not in lexicon.plural_marks
     if marked or sight.key(at + 1) in lexicon.name_before:
         return Found("path", raw)
-    measure = sight.key(at) in lexicon.units or sight.key(at) in lexicon.types
+    measure = sight.key(at) in lexicon.unit_names or sight.key(at) in lexicon.types
     return Found("path", raw) if _names_a_place(sight, at) and not measure else None
 
 
-def _closes(sight: Sight, at: int) -> bool:
+def closes(sight: Sight, at: int) -> bool:
     """No noun goes on at `at`: the sentence ends, or a mark or another known word follows."""
     if at >= sight.count or sight.tokens[at].kind in {"punct", "dot"}:
         return True
@@ -150,7 +171,7 @@ def _called(sight: Sight, at: int) -> Found | None:
         behind += 1
     if behind == at and sight.word(at) is None:
         behind += 1
-    if behind == at or not _closes(sight, behind):
+    if behind == at or not closes(sight, behind):
         return None
     return Found("name", " ".join(sight.raw(index) for index in range(at, behind)), behind - at)
 
@@ -192,9 +213,21 @@ def slot_at(sight: Sight, at: int) -> Found | None:
 def _single(sight: Sight, at: int) -> Found | None:
     token = sight.tokens[at]
     found = None if token.rule is None else token.rule(sight, at)
+    if found is not None and at and sight.tokens[at - 1].quotes and token.kind in _WORDED:
+        found = None if is_quoted(sight, at, found.length) else found
     if found is None and token.said and (token.word is None or not token.raw[0].islower()):
         return _name(sight, at, token.word)
     return found
+
+
+def is_quoted(sight: Sight, at: int, length: int) -> bool:
+    """Whether what is at `at` is meant as it is written; behind "write" only where it is all that is written."""
+    if at == 0 or not sight.tokens[at - 1].quotes:
+        return False
+    behind, lexicon = at + length, sight.lexicon
+    if sight.key(at - 1) not in lexicon.writing or behind >= sight.count:
+        return True
+    return sight.key(behind) in lexicon.towards or sight.key(behind) in lexicon.inside
 
 
 def _list(sight: Sight, at: int, first: Found) -> Found | None:

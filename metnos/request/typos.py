@@ -37,6 +37,8 @@ def corrected(request: Request) -> Request | None:
         return None
     unknown = explained.unknown()
     tokens = list(explained.tokens)
+    if any(token.said in explained.lexicon.mentioning for token in tokens):
+        return None  # The word may be the very one that is asked about.
     for at in unknown:
         meant = meant_by(tokens[at].said, explained.lexicon)
         if not meant:

@@ -16,9 +16,10 @@ where a trigger stands; spans and intents wait until they are asked for (`explai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from metnos.request.explained import Explained
+from metnos.request.holding import as_itself, as_written, holds, mentions
 from metnos.request.lexicon import lexicons as shipped
 from metnos.request.loose import is_loose, is_said, opened
 from metnos.request.model import Request, Slot
@@ -46,7 +47,16 @@ def request_of(text: str, chunks: Sequence[str], seen: Sequence[Seen], lexicon: 
     first, last = _trim(seen, lexicon)
     sight = Sight(seen[:last], lexicon)
     behind, read_as = _opened(sight, first)
-    forms, runs, dropped, negated = _walk(sight, first, behind)
+    forms, runs, dropped, negated, unheld, mentioned = _walk(sight, first, behind)
+    if mentioned:
+        seen = [as_written(token) for token in seen]
+        sight = Sight(seen[:last], lexicon)
+        forms, runs, dropped, negated, _, _ = _walk(sight, first, behind)
+    elif unheld:
+        seen = list(seen)
+        for place, at in unheld:
+            seen[at] = as_itself(seen[at])
+            forms[place] = seen[at].form
     normal = " ".join(forms)
     loose = normal
     if dropped:
@@ -125,6 +135,7 @@ def _see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
     may_go = key in lexicon.loose_triggers and kind in {"word", "punct"}
     negates = word is not None and "negation" in word.roles
     bare = word is None or not raw[0].islower()
+    turns = kind == "word" and (key in lexicon.mentioning or (word is not None and word.holds != "always"))
     return Seen(
         start=start,
         end=end,
@@ -135,11 +146,13 @@ def _see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
         word=word,
         form=form,
         reason=reason,
-        plain=kind == "word" and rule is None and not (may_go or negates or bare or key in lexicon.folds),
+        plain=kind == "word" and rule is None and not (may_go or negates or bare or turns or key in lexicon.folds),
         rule=rule,
         bare=kind == "word" and bare,
         announces=kind == "word" and is_naming(key, word, lexicon),
+        quotes=key in lexicon.quoting,
         may_go=may_go,
+        turns=turns,
         negates=negates,
     )
 
@@ -177,9 +190,18 @@ def _at(seen: Sequence[Seen], start: int, words: tuple[str, ...]) -> bool:
 
 
 def _without_marks(seen: Sequence[Seen], first: int, last: int) -> int:
+    """Without the marks that end a sentence; the one right behind digits is a factorial's ("what is 5!")."""
+    end = last
     while last > first and seen[last - 1].kind == "punct" and seen[last - 1].key in _END_MARKS:
         last -= 1
+    if last < end and seen[last].key == "!" and last > first and _is_short(seen[last - 1]):
+        return end
     return last
+
+
+def _is_short(token: Seen) -> bool:
+    """A number that is no year."""
+    return token.kind == "number" and len(token.key) < 4
 
 
 def _opened(sight: Sight, first: int) -> tuple[int, str]:
@@ -189,13 +211,22 @@ def _opened(sight: Sight, first: int) -> tuple[int, str]:
     return (first, "") if any(_run_at(sight, at, sight.tokens[at]) for at in whole) else (behind, read_as)
 
 
-def _walk(sight: Sight, first: int, behind: int) -> tuple[list[str], list[tuple[int, Run]], set[int], bool]:
-    """The strict form, slots and folded phrases by their first token, what the loose form drops (by place in the form), negation.
+_Walked: TypeAlias = "tuple[list[str], list[tuple[int, Run]], set[int], bool, list[tuple[int, int]], bool]"
 
-    `behind` is the first token behind what opens the request; the loose form drops what is before it.
+
+def _walk(sight: Sight, first: int, behind: int) -> _Walked:
+    """One pass; `behind` is the first token behind what opens the request, and the loose form drops what is before it.
+
+    Returns:
+        The strict form; slots and folded phrases by their first token; what the loose form drops, by place in the form;
+        whether it is negated; the synonyms that stand for themselves here, by place in the form and token; whether it
+        speaks about words.
     """
     tokens, last, at = sight.tokens, sight.count, behind
     forms = [token.form for token in tokens[first:behind]]
+    synonyms: list[tuple[int, int]] = []
+    unheld: list[tuple[int, int]] = []
+    known, mentioned = True, False
     runs: list[tuple[int, Run]] = []
     dropped = set(range(len(forms)))
     negated = any(token.negates for token in tokens[first:behind])
@@ -205,6 +236,8 @@ def _walk(sight: Sight, first: int, behind: int) -> tuple[list[str], list[tuple[
             forms.append(token.form)
             at += 1
             continue
+        if token.turns and not mentioned:
+            mentioned = mentions(sight, at)
         run = _run_at(sight, at, token)
         if run is not None:
             runs.append((at, run))
@@ -214,9 +247,13 @@ def _walk(sight: Sight, first: int, behind: int) -> tuple[list[str], list[tuple[
         negated = negated or token.negates
         if token.may_go and is_loose(sight, at):
             dropped.add(len(forms))
+        if token.turns and token.reason.startswith("synonym"):
+            (synonyms if holds(sight, first, at) else unheld).append((len(forms), at))
+        if token.reason == "unknown":
+            known = False
         forms.append(token.form)
         at += 1
-    return forms, runs, dropped, negated
+    return forms, runs, dropped, negated, unheld if known else [*synonyms, *unheld], mentioned
 
 
 def _run_at(sight: Sight, at: int, token: Seen) -> Run | None:

@@ -17,6 +17,8 @@ Role = Literal[
     "verb", "object", "article", "stop", "pronoun", "modal", "question", "preposition", "place", "quantifier", "negation",
     "separator", "content", "past", "polite",
 ]  # fmt: skip
+Holding = Literal["always", "known", "leading", "thing", "files"]
+"""Where a synonym stands for its canonical form; the table is in `metnos.request.holding`."""
 # Function words: their reason is `stop`. They are explained, and stay in the strict form all the same.
 STOP_ROLES = frozenset(("article", "stop", "pronoun", "modal", "question", "preposition", "place", "separator", "past"))
 
@@ -37,6 +39,8 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
     effect: EffectClass = "read"
     object: str = ""
     modifiers: tuple[str, ...] = ()
+    holds: Holding = "always"
+    """Of a synonym: where it is one."""
 
 
 class Phrase(msgspec.Struct, frozen=True):
@@ -95,6 +99,8 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     """What is written onto a day ("5th")."""
     month_joins: frozenset[str]
     """Words between day and month ("5th of March")."""
+    hour_marks: frozenset[tuple[str, ...]]
+    """Words behind which a number from 13 to 23 is an hour ("alle 17")."""
     meridiems: Mapping[str, int]
     """`am`, `pm` → hours to add."""
     day_first: bool
@@ -133,6 +139,13 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """`sha256:…` of the files of an operator that were added to this lexicon."""
     numbers: Mapping[str, int]
     units: Mapping[str, int]
+    """Names of units, in any case → bytes."""
+    unit_signs: Mapping[str, int]
+    """Signs of units, exactly as they are written ("MB") → bytes; "Mb" is another unit, and none of these."""
+    unit_names: frozenset[str]
+    """Every name and sign, folded: none of them names a folder."""
+    counted_units: frozenset[str]
+    """Names that an article before them counts ("over a megabyte")."""
     thousands: str
     types: Mapping[str, str]
     """Type word → glob; it needs a file noun beside it."""
@@ -148,6 +161,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """Words that name no folder, wherever they stand ("in total", "in the parent folder")."""
     text_marks: frozenset[str]
     """Verbs after which one bare word is the text looked for ("files that contain TODO")."""
+    verb_types: frozenset[str]
+    """Types that are verbs too ("zip files in src"): a file type only behind a word that a noun follows."""
     type_after: frozenset[str]
     type_before: frozenset[str]
     """Right behind or in front of these a bare type word says "the file of this type" ("newest pdf")."""
@@ -166,6 +181,14 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """First word → polite openings, longest first."""
     closings: Mapping[str, tuple[Phrase, ...]]
     """Last word → polite closings, longest first."""
+    quoting: frozenset[str]
+    """Words right behind which a word is meant as it is written ("files containing five", "the word big")."""
+    writing: frozenset[str]
+    """The same, but only where nothing but a place follows what is written ("write five to a.txt")."""
+    mentioning: frozenset[str]
+    """Words of a request that speaks about words ("what does big mean"): each of its words stands for itself."""
+    mentioning_asked: frozenset[str]
+    """Of these, the ones that do so only behind a modal and no article: "does big mean", not "can you find the mean"."""
     saying: frozenset[str]
     """Words behind which a closing may be what is said or meant ("say thanks", "what does please mean")."""
     folds: Mapping[str, tuple[Fold, ...]]

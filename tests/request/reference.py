@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from metnos.request.holding import as_itself, as_written, holds
 from metnos.request.lexicon import lexicons
 from metnos.request.loose import is_loose, is_said
 from metnos.request.sight import Found, Rule, Seen, Sight
 from metnos.request.slots import rule_of, slot_at
 from metnos.request.tokens import Piece, pieces_of
-from metnos.request.words import Lexicon, Phrase
+from metnos.request.words import Lexicon, Phrase, Word
 
+NOTHING = Word(canonical="", reason="", roles=frozenset())
 QUOTES = {'"': '"', "“": "”", "«": "»", "`": "`"}
 
 
@@ -73,6 +75,7 @@ def see(chunk: str, piece: Piece, lexicon: Lexicon) -> Seen:
     return Seen(
         start=piece.start, end=piece.end, kind=piece.kind, key=piece.key, raw=raw, said=piece.key if is_word else "",
         word=word, form=form, reason="", plain=False, rule=rule, bare=True, announces=True, may_go=True,
+        quotes=is_word and piece.key in lexicon.quoting, turns=True,
         negates=word is not None and "negation" in word.roles,
     )  # fmt: skip
 
@@ -87,15 +90,17 @@ def understood(text: str, language: str | None = None) -> Said:
     )
     tokens = [see(chunk, piece, lexicon) for _, chunk, piece in pieces]
     first, last = trimmed(tokens, lexicon)
+    tokens = about_words(tokens, first, last, lexicon)
     sight = Sight(tokens[:last], lexicon)
     opening, read_as = behind_opening(sight, first)
+    tokens = held(sight, first, opening, tokens)
     strict: list[str] = []
     loose: list[str] = [read_as] if read_as else []
     slots: list[tuple[str, int, int, Any]] = []
     negated = False
     at = first
     while at < last:
-        found = slot_at(sight, at)
+        found = slot(sight, at)
         form = tokens[at].form if found is None else reads(found)
         strict.append(form)
         if at >= opening and (found is not None or not may_go(sight, at)):
@@ -108,6 +113,46 @@ def understood(text: str, language: str | None = None) -> Said:
         slots.append((found.kind, begin[0] + begin[2].start, end[0] + end[2].end, found.value))
         at += found.length
     return Said(lexicon.language, " ".join(strict), " ".join(loose), slots, negated)
+
+
+def slot(sight: Sight, at: int) -> Found | None:
+    """The slot that begins at `at`; no word is a name where the request speaks about words."""
+    return slot_at(sight, at) if sight.tokens[at].rule is not None or sight.tokens[at].bare else None
+
+
+def about_words(tokens: list[Seen], first: int, last: int, lexicon: Lexicon) -> list[Seen]:
+    """Every word as it is written, if the request speaks about words."""
+    sight = Sight(tokens[:last], lexicon)
+    behind, _ = behind_opening(sight, first)
+    at, speaks = behind, False
+    while at < last:
+        found = slot(sight, at)
+        roles = [(token.word or NOTHING).roles for token in tokens[:at]]
+        asked = any("modal" in known for known in roles) and "article" not in roles[-1]
+        only_asked = tokens[at].said in lexicon.mentioning_asked
+        speaks = speaks or (tokens[at].said in lexicon.mentioning and (asked or not only_asked))
+        at += found.length if found else 1
+    return [as_written(token) for token in tokens] if speaks else tokens
+
+
+def held(sight: Sight, first: int, opening: int, tokens: list[Seen]) -> list[Seen]:
+    """Synonyms that hold here keep their form, the others stand for themselves."""
+    places: list[int] = []
+    known, at = True, opening
+    while at < sight.count:
+        found = slot(sight, at)
+        if found is None:
+            mark = sight.tokens[at].kind == "punct" and sight.mark(at) in ",;:()"
+            known = known and (mark or sight.word(at) is not None)
+            places.append(at)
+        at += found.length if found else 1
+    changed = list(tokens)
+    for at in places:
+        word = sight.word(at)
+        synonym = word is not None and word.holds != "always"
+        if synonym and not (known and holds(sight, first, at)):
+            changed[at] = as_itself(changed[at])
+    return changed
 
 
 def reads(found: Found) -> str:
@@ -149,9 +194,13 @@ def trimmed(tokens: list[Seen], lexicon: Lexicon) -> tuple[int, int]:
 
 def without_marks(tokens: list[Seen], first: int, last: int) -> int:
     """Without the marks that end a sentence."""
-    while last > first and tokens[last - 1].kind == "punct" and tokens[last - 1].key in ".?!…":
-        last -= 1
-    return last
+    marks = 0
+    while last - marks > first and tokens[last - marks - 1].kind == "punct" and tokens[last - marks - 1].key in ".?!…":
+        marks += 1
+    behind = last - marks
+    short = behind > first and tokens[behind - 1].kind == "number" and len(tokens[behind - 1].key) < 4
+    factorial = marks and tokens[behind].key == "!" and short
+    return last if factorial else behind
 
 
 def behind_opening(sight: Sight, first: int) -> tuple[int, str]:
