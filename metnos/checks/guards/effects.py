@@ -29,6 +29,7 @@ ADMITS: dict[EffectClass, frozenset[EffectClass]] = {
     "execute": frozenset({"execute"}),
 }
 """Effect of a step → effects of a request intent that ask for it. Who asks to change a file accepts a new one."""
+_READING: frozenset[EffectClass] = frozenset({"read"})
 OWN_WORDS = frozenset({"author", "host"})
 """Sources of a plan whose writer is the person who runs it."""
 
@@ -46,16 +47,24 @@ def requested_effects(checked: Checked, context: CheckContext) -> Finding:
             found.append(
                 Diagnostic(code="negated-effect", where=where, found=said, expected="a request without a negation")
             )
-        elif not _asks_for(request, step.worst_effect):
+        elif not asks_for(request, step.worst_effect):
             asked = ", ".join(sorted({intent.effect for intent in request.intents})) or "nothing"
             found.append(Diagnostic(code="unrequested-effect", where=where, found=said, expected=f"asked for: {asked}"))
     return verdict("requested-effects", context, found)
 
 
-def _asks_for(request: Request, effect: EffectClass) -> bool:
+def asks_for(request: Request, effect: EffectClass) -> bool:
+    """Whether some words of the request ask for `effect`; what is negated is not looked at here."""
     if any(intent.effect in ADMITS.get(effect, frozenset()) for intent in request.intents):
         return True
     return effect == "change" and _replaces(request) and any(intent.effect == "create" for intent in request.intents)
+
+
+def admitted_effects(request: Request) -> frozenset[EffectClass]:
+    """The effects that a plan for this request may have: reading, and what is asked for; with a negation, reading alone."""
+    if request.negated:
+        return _READING
+    return _READING.union(effect for effect in ADMITS if asks_for(request, effect))
 
 
 def _replaces(request: Request) -> bool:
@@ -71,11 +80,7 @@ def overwrite_protection(checked: Checked, context: CheckContext) -> Finding:
         if rank(step.worst_effect) <= rank(mildest(step.contract)):
             continue
         request = context.request
-        if (
-            request is not None
-            and not request.negated
-            and (_replaces(request) or _asks_for(request, step.worst_effect))
-        ):
+        if request is not None and not request.negated and (_replaces(request) or asks_for(request, step.worst_effect)):
             continue
         found.append(
             Diagnostic(

@@ -1,0 +1,185 @@
+"""The parts of a request: its clauses, cut further at the ends of sentences, and what each part says.
+
+Law: parts are in the order said; an intent belongs to the first part of its clause that says its verb or its object,
+else to the first. Values (quoted text, paths, numbers) are no words; the type of a file that is named is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from metnos.propose.routing.words import silent, stem, words_of
+from metnos.request.lexicon import lexicon_for
+from metnos.request.model import RequestIntent
+from metnos.request.tokens import Token, tokenise
+
+if TYPE_CHECKING:
+    from metnos.request.model import Request, Slot
+    from metnos.request.words import Lexicon
+
+_SENTENCE = re.compile(r"[.?!;](?=\s)|\n")
+_EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,8})$")
+_PLAINLY = re.compile(r"[/\\.~*?]")
+"""What a bare name does not have: "in Rome" names no folder for certain."""
+_GLOBS: Final = frozenset({"glob", "globs"})
+_PATHS: Final = frozenset({"path", "paths"})
+_ALWAYS_MEANT: Final = frozenset({"stats", "table", "entries", "messages", "programs"})
+"""Objects that follow from the verb: no noun needs to say them."""
+_GENERAL: Final = "find"
+"""The verb of "show", "tell", "want"."""
+MOST_PARTS: Final = 32
+"""What is longer is one part from there on."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    start: int
+    end: int
+    text: str
+    keys: tuple[str, ...]
+    """Its words in their canonical forms, in order."""
+    words: tuple[str, ...]
+    """As the index knows them, without values and silent words."""
+    unknown: tuple[str, ...]
+    """Of these, what the lexicon does not know."""
+    heads: tuple[str, ...]
+    """The first word, where no verb is known and the lexicon does not know it: most likely the verb."""
+    general: frozenset[str]
+    """Words that only ask to be shown something."""
+    slots: tuple[Slot, ...]
+    names_files: bool
+    """A value is plainly a path or a pattern."""
+    types: tuple[str, ...]
+    """Extensions of the files that are named, as the index knows them."""
+    intents: tuple[RequestIntent, ...] = ()
+    grounded: tuple[RequestIntent, ...] = ()
+    """Intents whose object is said, or follows from the verb."""
+    direct: frozenset[str] = frozenset()
+    """Objects that stand right behind a verb, with no preposition between ("delete the folder")."""
+
+
+def parts_of(request: Request) -> list[Part]:
+    """The parts of `request`, at least one unless it is empty."""
+    lexicon = lexicon_for(request.language)
+    found: list[Part] = []
+    for clause in request.clauses:
+        spans = list(_sentences(request, clause.start, clause.end))
+        if len(found) + len(spans) > MOST_PARTS:
+            spans = [(clause.start, clause.end)]
+        parts = [part for start, end in spans if (part := _part(request, start, end, lexicon)) is not None]
+        if parts:
+            found.extend(_with_intents(parts, clause.intents, lexicon))
+    return found
+
+
+def _sentences(request: Request, start: int, end: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    at = start
+    for mark in _SENTENCE.finditer(request.text, start, end):
+        if not any(slot.start <= mark.start() < slot.end for slot in request.slots):
+            spans.append((at, mark.end()))
+            at = mark.end()
+    spans.append((at, end))
+    return spans
+
+
+def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | None:
+    text = request.text[start:end]
+    slots = tuple(slot for slot in request.slots if start <= slot.start < end)
+    tokens = [token for token in tokenise(text) if token.kind == "word" and not _is_value(token, start, slots)]
+    items = [item for slot in slots for item in slot.items or (slot,) if item.kind in {"path", "glob"}]
+    types = [mark[1].lower() for item in items if (mark := _EXTENSION.search(str(item.value)))]
+    if not tokens and not slots:
+        return None
+    keys: list[str] = []
+    words: list[str] = []
+    unknown: list[str] = []
+    heads: list[str] = []
+    general: set[str] = set()
+    skipped = silent(request.language)
+    for token in tokens:
+        word = lexicon.words.get(token.key)
+        keys.append(word.canonical if word else token.key)
+        if token.key in skipped:
+            continue
+        said = words_of(text[token.start : token.end], request.language)
+        if word is None:
+            unknown += said
+            heads = said if not words else heads
+        elif word.verb == _GENERAL:
+            general.update(said)
+        words += said
+    return Part(
+        start=start,
+        end=end,
+        text=text.strip(" ,;:.!?\n\t"),
+        keys=tuple(keys),
+        words=tuple(words),
+        unknown=tuple(unknown),
+        heads=tuple(heads),
+        general=frozenset(general),
+        slots=slots,
+        names_files=any(map(_is_plain, slots)),
+        types=tuple(map(stem, types)),
+    )
+
+
+def _is_plain(slot: Slot) -> bool:
+    return slot.kind in _GLOBS or (slot.kind in _PATHS and _PLAINLY.search(slot.text) is not None)
+
+
+def _is_value(token: Token, start: int, slots: tuple[Slot, ...]) -> bool:
+    return any(slot.start <= start + token.start < slot.end for slot in slots)
+
+
+def _with_intents(parts: list[Part], intents: tuple[RequestIntent, ...], lexicon: Lexicon) -> list[Part]:
+    """Each intent where its words are."""
+    given: list[list[RequestIntent]] = [[] for _ in parts]
+    meant: list[list[RequestIntent]] = [[] for _ in parts]
+    said = [_said(part, lexicon) for part in parts]
+    for intent in intents:
+        at = next((at for at, (verbs, _) in enumerate(said) if intent.verb in verbs), 0)
+        given[at].append(intent)
+        # An intent of a noun alone ("translate report.txt") is no answer to a verb that nobody knows.
+        if intent.object in _ALWAYS_MEANT or intent.object in said[at][1]:
+            meant[at].append(intent)
+    return [
+        msgspec.structs.replace(
+            part,
+            intents=tuple(given[at]),
+            grounded=tuple(meant[at]) if said[at][0] or not part.heads else (),
+            heads=() if said[at][0] else part.heads,
+            direct=_direct(part, lexicon),
+        )
+        for at, part in enumerate(parts)
+    ]
+
+
+def _said(part: Part, lexicon: Lexicon) -> tuple[set[str], set[str]]:
+    """Verbs and objects of the vocabulary that a part says."""
+    verbs: set[str] = set()
+    objects: set[str] = {"files"} if part.names_files else set()
+    for key in part.keys:
+        word = lexicon.words.get(key)
+        if word is not None:
+            verbs.add(word.verb)
+            objects.add(word.object)
+    if "texts" in objects:
+        objects.add("files")  # "show the contents of": a file is read
+    return verbs - {""}, objects - {""}
+
+
+def _direct(part: Part, lexicon: Lexicon) -> frozenset[str]:
+    found: set[str] = set()
+    behind = False
+    for key in part.keys:
+        word = lexicon.words.get(key)
+        roles: frozenset[str] = word.roles if word is not None else frozenset()
+        if behind and word is not None and word.object:
+            found.add(word.object)
+        behind = ("verb" in roles and "object" not in roles) or (
+            behind and not roles & {"object", "preposition", "place", "question"}
+        )
+    return frozenset(found)

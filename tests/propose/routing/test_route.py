@@ -1,0 +1,188 @@
+"""Routing over the shipped executors and over tools of others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from metnos.contracts.catalog import Catalog
+from metnos.contracts.foreign import foreign_contract
+from metnos.contracts.model import Contract
+from metnos.propose.routing import Routed, Router, route
+from metnos.request.understand import understand
+
+
+def tool(name: str, description: str, effect: Any = "read", **parameters: str) -> Contract:
+    return foreign_contract(
+        name, {key: {"type": kind} for key, kind in parameters.items()}, effect=effect, description=description
+    )
+
+
+@pytest.fixture(scope="module")
+def router(shipped: Catalog) -> Router:
+    return Router(shipped)
+
+
+NEEDED: dict[str, set[str]] = {
+    "the five largest files in docs": {"find_files", "sort_entries", "take_entries"},
+    "average amount per customer in sales.csv": {"read_files_csv", "group_entries"},
+    "i cinque file più grandi in docs": {"find_files", "sort_entries", "take_entries"},
+    "trova i file duplicati e salva la lista in dup.txt": {"find_files", "compute_files_hash", "write_files", "render_table"},
+    "delete all tmp files. Then list what is left": {"find_files", "delete_files"},
+    "rename a.txt to b.txt": {"move_files"},
+    "create a folder called reports": {"create_dirs"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "needed"), NEEDED.items(), ids=NEEDED)
+def test_what_a_plan_needs_may_be_named(router: Router, said: str, needed: set[str]) -> None:
+    routed = router(understand(said))
+    assert needed <= set(routed.names)
+    assert routed.unserved == ()
+    assert not routed.weak
+
+
+UNSERVED = [
+    "turn on the lights",
+    "send an email to Bob",
+    "what's the weather in Rome?",
+    "translate report.txt to French",
+    "find me a good restaurant",
+    "delete the folder old",
+    "accendi le luci",
+    "invia un messaggio a Maria",
+    "elimina la cartella vecchia",
+]
+
+
+@pytest.mark.parametrize("said", UNSERVED)
+def test_what_no_tool_serves_is_named(router: Router, said: str) -> None:
+    routed = router(understand(said))
+    assert routed.unserved == (said.rstrip("?"),)
+    assert routed.weak
+
+
+def test_only_the_part_that_is_unserved_is_named(router: Router) -> None:
+    routed = router(understand("find the files in docs and send an email to Bob"))
+    assert routed.unserved == ("and send an email to Bob",)
+    assert [clause.served for clause in routed.clauses] == [True, False]
+
+
+def test_effects_that_nobody_asked_for_cannot_be_named(shipped: Catalog, router: Router) -> None:
+    reads = {name for name, c in shipped.contracts().items() if any(rule.effect == "read" for rule in c.effects)}
+    for said in ("list the files", "wobble", "the largest file", "don't delete anything, list the files"):
+        routed = router(understand(said))
+        assert set(routed.names) <= reads
+        assert routed.effects == {"read"}
+    routed = router(understand("delete a.txt"))
+    assert routed.effects == {"read", "delete"}
+    assert "delete_files" in routed.names
+    assert "write_files" not in routed.names
+
+
+def test_a_weak_signal_leaves_all_that_is_admitted(shipped: Catalog, router: Router) -> None:
+    routed = router(understand("wobble the frobnicators"))
+    assert routed.weak
+    assert len(routed.names) == sum(any(r.effect == "read" for r in c.effects) for c in shipped.contracts().values())
+
+
+def many(count: int) -> Catalog:
+    return Catalog().with_contracts([tool(f"getThing{n:04}", f"Gets thing number{n}") for n in range(count)])
+
+
+def test_a_large_catalog_is_cut_at_the_cap_and_widened_once() -> None:
+    router = Router(many(500))
+    assert len(router(understand("gets thing"), cap=5).names) == 5
+    assert len(router(understand("gets zzz yyy xxx www"), cap=5).names) <= 10
+    assert router(understand("")).names == ()
+
+
+def test_ties_go_by_name() -> None:
+    names = Router(many(50))(understand("the thing"), cap=8).names
+    assert list(names) == [f"getThing{n:04}" for n in range(8)]
+
+
+def test_no_clause_starves() -> None:
+    noisy = [tool(f"alpha{n}", "alpha alpha books") for n in range(40)]
+    router = Router(Catalog().with_contracts([*noisy, tool("omegaFind", "omega stones")]))
+    assert "omegaFind" in router(understand("Give alpha books. Give omega stones."), cap=4).names
+
+
+def test_words_that_were_stuffed_do_not_push_out_a_family(shipped: Catalog) -> None:
+    words = "find files largest sort take delete list folder docs read text csv size " * 200
+    stuffed = [tool(f"evil.{n:02}", words) for n in range(60)]
+    routed = Router(shipped.with_contracts(stuffed))(understand("the five largest files in docs"))
+    assert {"find_files", "sort_entries", "take_entries"} <= set(routed.names)
+    assert routed.names[0] == "find_files"
+
+
+def test_foreign_tools_of_another_language_are_found() -> None:
+    tools = [
+        tool("meteo", "Previsioni del tempo per una città", città="string"),
+        tool("borsa", "Quotazioni di un titolo"),
+    ]
+    router = Router(Catalog().with_contracts(tools))
+    assert router(understand("che previsioni ci sono per le citta del nord?")).names[0] == "meteo"
+
+
+def test_a_provider_that_is_named_comes_first() -> None:
+    tools = [tool(f"{server}.search", "Searches notes for words", text="string") for server in ("acme", "zeta")]
+    router = Router(Catalog().with_contracts(tools))
+    assert router(understand("search notes using zeta")).names[0] == "zeta.search"
+    assert router(understand("search notes using acme")).names[0] == "acme.search"
+
+
+def test_what_does_not_run_here_or_has_failed_is_left_out(shipped: Catalog) -> None:
+    import msgspec
+
+    here = msgspec.structs.replace(tool("weather", "Says the weather"), platforms=("linux",))
+    catalog = shipped.with_contracts([here])
+    said = understand("says the weather")
+    assert "weather" in Router(catalog, platform="linux")(said).names
+    assert "weather" not in Router(catalog, platform="win32")(said).names
+    assert "weather" not in Router(catalog, platform="linux")(said, without={"weather"}).names
+
+
+def test_the_index_goes_with_its_catalog() -> None:
+    import gc
+    import weakref
+
+    catalog = many(3)
+    assert route(understand("thing"), catalog) == route(understand("thing"), catalog)
+    gone = weakref.ref(catalog)
+    del catalog
+    gc.collect()
+    assert gone() is None
+
+
+PROGRAM = """
+from metnos.contracts.catalog import Catalog
+from metnos.contracts.foreign import foreign_contract
+from metnos.propose.routing import route
+from metnos.request.understand import understand
+tools = [foreign_contract(f"t{n}", effect="read", description=f"gives {a} and {b} stones") for n, (a, b) in
+         enumerate((a, b) for a in ("red", "blue", "green") for b in ("old", "big", "red"))]
+print(route(understand("give me blue stones. Then red ones and green ones"), Catalog().with_contracts(tools), cap=5))
+"""
+
+
+def test_the_hash_seed_changes_nothing() -> None:
+    said = {
+        subprocess.run([sys.executable, "-c", PROGRAM], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout
+        for seed in ("0", "7")
+    }  # fmt: skip
+    assert len(said) == 1
+    assert "t3" in said.pop()
+
+
+def test_nothing_heavy_is_loaded_before_a_request() -> None:
+    program = "import sys, metnos.propose.routing; assert not {'numpy', 'bm25s'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_any_text_is_routed(router: Router) -> None:
+    for said in ("", " ", "...", "a.b.c?!\n\n;", "\x00", "「」", "x " * 2000, "find. " * 100):
+        assert isinstance(router(understand(said)), Routed)
