@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from metnos.testing.clock import FakeClock
     from metnos.testing.disk import BadDisk, FullDisk
     from metnos.testing.journals import DurableJournalSuite, JournalSuite
+    from metnos.testing.modelserver import ModelReply, ModelServer
     from metnos.testing.proposer import Asked, ScriptedProposer
     from metnos.testing.standins import Call, StandIns
     from metnos.testing.suite import StoreBroken, check_store
@@ -25,6 +26,8 @@ __all__ = [
     "FakeClock",
     "FullDisk",
     "JournalSuite",
+    "ModelReply",
+    "ModelServer",
     "ScriptedProposer",
     "StandIns",
     "StoreBroken",
@@ -39,6 +42,8 @@ _HOMES = {
     "FakeClock": "metnos.testing.clock",
     "FullDisk": "metnos.testing.disk",
     "JournalSuite": "metnos.testing.journals",
+    "ModelReply": "metnos.testing.modelserver",
+    "ModelServer": "metnos.testing.modelserver",
     "ScriptedProposer": "metnos.testing.proposer",
     "StandIns": "metnos.testing.standins",
     "StoreBroken": "metnos.testing.suite",

@@ -21,6 +21,8 @@ PROMISED = [
     "FakeClock",
     "FullDisk",
     "JournalSuite",
+    "ModelReply",
+    "ModelServer",
     "ScriptedProposer",
     "StandIns",
     "StoreBroken",

@@ -120,7 +120,7 @@ class Stop:
         made._cancelled = self._cancelled
         made._own = made.deadline is not None and (self.deadline is None or made.deadline < self.deadline)
         if not made._own:
-            made.deadline = self.deadline
+            made.deadline, made._own = self.deadline, self._own
         return made
 
     def cancel(self) -> None:

@@ -271,8 +271,9 @@ def _llama(registry: Registry, config: ModelConfig) -> ChatModel:
 
 
 def _openai(registry: Registry, config: ModelConfig) -> ChatModel:
-    module: Any = import_module("metnos.propose.models.openai")
-    return module.OpenAIModel(config, secret=registry.secret)
+    from metnos.propose.models.openai import OpenAIModel
+
+    return OpenAIModel(config, secret=registry.secret)
 
 
 def _scripted(_registry: Registry, config: ModelConfig) -> ChatModel:
@@ -282,8 +283,10 @@ def _scripted(_registry: Registry, config: ModelConfig) -> ChatModel:
 
 
 def _recorded(registry: Registry, config: ModelConfig) -> ChatModel:
-    module: Any = import_module("metnos.propose.models.recorded")
-    return module.recorded(config.name, config.file, of=registry.opened(config.of) if config.of else None)
+    from metnos.propose.models.recorded import recorded
+
+    assert config.file is not None
+    return recorded(config.name, config.file, of=registry.opened(config.of) if config.of else None)
 
 
 _ADAPTERS: Final[dict[str, Callable[[Registry, ModelConfig], ChatModel]]] = {
