@@ -55,6 +55,7 @@ _ELISIONS = frozenset((
     "quant", "quand", "tutt", "bell", "n", "s", "t", "m", "v", "mezz",
 ))  # fmt: skip
 _CONTRACTIONS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
+_LONGEST_CONTRACTION = max(map(len, _CONTRACTIONS))
 _ABBREVIATIONS = frozenset(("a.m", "p.m", "e.g", "i.e"))
 _ONLY_DOTS = frozenset("./~")
 _FORBIDDEN_IN_NAMES = frozenset("<>|;{}$\\\"'`")
@@ -164,15 +165,25 @@ def _belongs(chunk: str, start: int, end: int) -> bool:
 
 
 def _core(core: str, start: int) -> list[Piece]:
-    end = start + len(core)
-    if core.isalpha():
-        return [Piece(start, end, "word", fold(core))]
+    """The pieces of a chunk between its brackets and its last marks; one loop, for a chunk may be of elisions alone."""
     plain = core.translate(_APOSTROPHES)
-    head, apostrophe, rest = plain.partition("'")
-    if apostrophe and rest and fold(head) in _ELISIONS and not plain.lower().endswith(_CONTRACTIONS):
-        middle = start + len(head) + 1
-        return [Piece(start, middle, "word", fold(head) + "'"), *_core(core[len(head) + 1 :], middle)]
-    return _measured(core, start) or [Piece(start, end, _classify(core), fold(core))]
+    odd = next((at for at in reversed(range(len(core))) if not core[at].isalpha()), -1)
+    elided: list[Piece] = []
+    at = 0
+    while at <= odd and (mark := plain.find("'", at)) >= 0:  # one of the apostrophes is a letter, too
+        if mark + 1 == len(plain) or fold(plain[at:mark]) not in _ELISIONS or _is_contracted(plain, at):
+            break
+        elided.append(Piece(start + at, start + mark + 1, "word", fold(plain[at:mark]) + "'"))
+        at = mark + 1
+    rest, start = core[at:], start + at
+    if at > odd:
+        return [*elided, Piece(start, start + len(rest), "word", fold(rest))]
+    last = _measured(rest, start) or [Piece(start, start + len(rest), _classify(rest), fold(rest))]
+    return [*elided, *last]
+
+
+def _is_contracted(plain: str, at: int) -> bool:
+    return plain[max(at, len(plain) - _LONGEST_CONTRACTION) :].lower().endswith(_CONTRACTIONS)
 
 
 def _measured(core: str, start: int) -> list[Piece]:

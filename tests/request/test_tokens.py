@@ -41,6 +41,8 @@ RULES = [
                                     ("clock", "5:30"), ("word", "pm"), ("odd", "5:3")]),
     ("at 5 p.m., e.g. A.M.", [("word", "at"), ("number", "5"), ("word", "p.m"), ("punct", "."), ("punct", ","),
                               ("word", "e.g"), ("punct", "."), ("word", "a.m"), ("punct", ".")]),
+    ("l'un'ora dell'l'arte's lʼarte lʼ1", [("word", "l'"), ("word", "un'"), ("word", "ora"), ("word", "dell'l'arte's"),
+                                           ("word", "l'arte"), ("word", "l'"), ("number", "1")]),
     ("mezz'ora un'ora", [("word", "mezz'"), ("word", "ora"), ("word", "un'"), ("word", "ora")]),
 ]  # fmt: skip
 
@@ -68,7 +70,9 @@ def test_keys_hold_no_white_space(text: str) -> None:
             assert token.key.split() == [token.key]
 
 
-@pytest.mark.parametrize("piece", ['"', "“", "'a ", "«", "((((", "a.b.", "1.1.", "1,1,", "a'a'", "/..", "~/"])
+@pytest.mark.parametrize(
+    "piece", ['"', "“", "'a ", "«", "((((", "a.b.", "1.1.", "1,1,", "a'a'", "l'", "l’1-", "lʼ", "/..", "~/"]
+)
 def test_no_text_costs_more_than_its_length(piece: str) -> None:
     # Quadratic scanning would take minutes here; the per-test timeout is the judge.
     text = piece * (200_000 // len(piece))
