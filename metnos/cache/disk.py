@@ -6,7 +6,8 @@ is done here instead:
 | in diskcache | here |
 |---|---|
 | `Disk.fetch` unpickles (mode 4), opens `filename` (modes 2, 3, 4) | `Tampered`, whatever the mode, if it is not inline bytes |
-| `Disk.get` unpickles a key that is not raw (iteration, `peekitem`, `pull`) | `Tampered`, which `put` turns back into the same row's key, so that it can be deleted |
+| `Disk.get` unpickles a key that is not raw (iteration, `peekitem`, `pull`) | `Tampered`, with the row's number, so that it can be deleted |
+| `delete` leaves a row whose date is over, iteration those below 0 | found and taken away by statements of our own |
 | `Disk.put`, `store` pickle what is no text, number or bytes, and write a file for what is large | refused |
 | `Disk.remove` deletes the file that a row names (`set`, `delete`, culling, `expire`, `clear`) | does nothing: no row of ours has one |
 | settings are read from the table `Settings`: `disk_…` go to the Disk, `sqlite_…` become `PRAGMA name = value` at every connection, all become attributes | only the names below, with the values below |
@@ -18,9 +19,12 @@ what a power cut tore; it is signed, so it cannot serve it. Opening costs 2 ms s
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,22 +54,29 @@ SETTINGS: dict[str, Any] = {
     "disk_pickle_protocol": 0,
 }
 """Every setting that counts; eviction is our own (`cache.store`), so nothing is written when something is read."""
+_BESIDE = ("", "-journal", "-wal", "-shm")
+_LONGEST_KEY = 100
 COUNTS = ("count", "size", "hits", "misses")
 _CORE: Any = diskcache.core
 """It has no types of its own."""
 _ROWS = (
-    "SELECT key, mode, filename, value FROM Cache"
+    "SELECT key, CASE typeof(mode) WHEN 'integer' THEN mode END, CASE WHEN filename IS NOT NULL THEN '' END,"
+    " CASE typeof(value) WHEN 'blob' THEN value END FROM Cache"
     " WHERE raw = 1 AND key IN ({}) AND (expire_time IS NULL OR expire_time > ?)"
 )
-"""As `get` of diskcache asks for one."""
+"""As `get` of diskcache asks for one; text is not looked at, for it need not even be text."""
+_KEYS = "SELECT rowid, CAST(key AS BLOB), typeof(key) = 'text' AND raw = 1 FROM Cache ORDER BY rowid"
+"""`iter` of diskcache misses rows below 0, and breaks at the last number and at text that is none."""
+_DROP = "DELETE FROM Cache WHERE rowid = ? AND CAST(key AS BLOB) IS ?"
 
 
 class Tampered(msgspec.Struct, frozen=True):
     """A row that nobody here wrote."""
 
     why: str
-    key: Any
-    raw: Any = True
+    rowid: int = 0
+    key: bytes | None = None
+    """As it stands in the file, and where: what is no key of ours may be anything."""
     found: bytes = b""
     """What stood there inline, for the quarantine."""
 
@@ -79,8 +90,6 @@ class HardenedDisk(_CORE.Disk):
 
     def put(self, key: Any) -> tuple[Any, Any]:
         """A key as it is stored."""
-        if isinstance(key, Tampered):
-            return key.key, key.raw
         if not isinstance(key, str) or KEY.fullmatch(key) is None:
             raise TypeError(f"{key!r} is no key")
         return key, True
@@ -89,7 +98,7 @@ class HardenedDisk(_CORE.Disk):
         """A stored key as it is meant."""
         if raw == 1 and isinstance(key, str) and KEY.fullmatch(key) is not None:
             return key
-        return Tampered("a key that is no digest", key, raw)
+        return Tampered("a key that is no digest")
 
     def store(self, value: Any, read: Any, key: Any = None) -> tuple[int, int, None, Any]:  # noqa: ARG002 - its signature
         """Bytes as they are stored."""
@@ -101,11 +110,11 @@ class HardenedDisk(_CORE.Disk):
         """Stored bytes, or what is wrong with them."""
         whole = value if isinstance(value, bytes) else b""
         if mode != _CORE.MODE_RAW or type(mode) is not int:
-            return Tampered("a value that is not inline", None, found=whole[:MAX_ROW])
+            return Tampered("a value that is not inline", found=whole[:MAX_ROW])
         if filename is not None or read:
-            return Tampered("a value in a file", None, found=whole[:MAX_ROW])
+            return Tampered("a value in a file", found=whole[:MAX_ROW])
         if not isinstance(value, bytes) or len(value) > MAX_ROW:
-            return Tampered("a value that is no row", None, found=whole[:MAX_ROW])
+            return Tampered("a value that is no row", found=whole[:MAX_ROW])
         return value
 
     def filename(self, key: Any = None, value: Any = None) -> tuple[str, str]:  # noqa: ARG002 - its signature
@@ -156,6 +165,22 @@ class HardenedCache(_CORE.Cache):
         rows = self._con.execute(_ROWS.format(marks), (*keys, time.time()))
         return {key: self._disk.fetch(mode, filename, value, False) for key, mode, filename, value in rows}
 
+    def every_key(self) -> list[str | Tampered]:
+        """Every row's key, oldest first."""
+        found: list[str | Tampered] = []
+        for rowid, stored, is_ours in self._con.execute(_KEYS):
+            key = stored.decode("ascii", "replace") if is_ours and len(stored) < _LONGEST_KEY else ""
+            found.append(key if KEY.fullmatch(key) else Tampered("a key that is no digest", rowid, stored))
+        return found
+
+    def take_away(self, key: str | Tampered) -> None:
+        """A row, whatever stands in it: a date of its own makes none unreachable."""
+        with self.transact(retry=True):
+            if isinstance(key, Tampered):
+                self._con.execute(_DROP, (key.rowid, key.key))
+            else:
+                self._con.execute("DELETE FROM Cache WHERE key = ? AND raw = 1", (key,))
+
     def close(self) -> None:
         """Close the connection; the next use opens another."""
         one, self._one = self._one, None
@@ -169,5 +194,10 @@ class HardenedCache(_CORE.Cache):
 
 def _prepare(folder: Path) -> None:
     """The database's file, readable by nobody else; its side files get its mode."""
+    for name in _BESIDE:
+        # SQLite opens what lies there, and would wait for ever at a pipe.
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG((folder / f"{DATABASE}{name}").lstat().st_mode):
+                raise OSError(errno.EINVAL, "not a plain file", str(folder / f"{DATABASE}{name}"))
     file = os.open(folder / DATABASE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     os.close(file)

@@ -118,8 +118,8 @@ class DiskStore:
     def __init__(self, folder: Path) -> None:
         """A store in `folder`; it is made when something is first written.
 
-        Raises:
-            StoreFault: `cache-folder`, it is not a folder of this user's alone.
+        Each use looks whether the folder is this user's alone, and raises `cache-folder` where it is not: that costs
+        a miss, too, not the turn that would have opened the store.
         """
         self._folder = folder
         self._cache: Any = None
@@ -127,7 +127,6 @@ class DiskStore:
         self._lock = threading.RLock()
         self._version_file = -1
         self._version_pid = 0
-        _require_own(folder)
 
     def get(self, key: str) -> bytes | Tampered | None:
         """The row under `key`.
@@ -136,7 +135,7 @@ class DiskStore:
             StoreFault: the disk failed.
         """
         with self._using(writing=False) as cache:
-            return None if cache is None else cache.get(key)
+            return None if cache is None else cache.get_many((key,)).get(key)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes | Tampered]:
         """The rows under `keys`.
@@ -164,7 +163,7 @@ class DiskStore:
         """
         with self._using(writing=False) as cache:
             if cache is not None:
-                cache.delete(key, retry=True)
+                cache.take_away(key)
 
     def every_key(self) -> Iterator[str | Tampered]:
         """Every key, oldest first; what is written meanwhile may be missed.
@@ -173,7 +172,7 @@ class DiskStore:
             StoreFault: the disk failed.
         """
         with self._using(writing=False) as cache:
-            found: list[str | Tampered] = [] if cache is None else list(cache)
+            found: list[str | Tampered] = [] if cache is None else cache.every_key()
         return iter(found)
 
     def size(self) -> tuple[int, int]:
@@ -289,6 +288,7 @@ class DiskStore:
     def _open(self, *, make: bool) -> Any:
         if self._cache is not None:
             return self._cache
+        _require_own(self._folder)
         if not make and not (self._folder / DATABASE).exists():
             return None
         from metnos.cache.disk import HardenedCache
@@ -321,6 +321,7 @@ class DiskStore:
     def _versions(self, *, make: bool = False) -> int:
         if self._version_file >= 0 and self._version_pid == os.getpid():
             return self._version_file
+        _require_own(self._folder)
         flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if make else 0)
         try:
             self._version_file = os.open(self._folder / _VERSION, flags, 0o600)

@@ -22,6 +22,7 @@ from metnos.plan.jsondata import loads_strict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from metnos.cache.disk import Tampered
     from metnos.cache.store import Alarm
     from metnos.cache.templates import TemplateLibrary
     from metnos.cache.validity import World
@@ -135,7 +136,7 @@ class Tending:
     def show(self, reference: str, asking: Asking) -> Entry | None:
         """The whole entry of a reference, or of its beginning; None: none, or more than one, or another owner's."""
         found: list[Entry] = []
-        for key in self._store.every_key():
+        for key in self._rows():
             if isinstance(key, str) and reference and (key.startswith(reference) or reference.startswith(key)):
                 known = self._front.examine(key, asking.now)
                 kept = known.kept if isinstance(known, Known) else None
@@ -143,13 +144,15 @@ class Tending:
                     found.append(kept)
         return found[0] if len(found) == 1 else None
 
+    def _rows(self) -> Iterator[str | Tampered]:
+        """Every row that can be looked at: those that count uses are signed by nobody, and are no tampering."""
+        return (key for key in self._store.every_key() if not (isinstance(key, str) and key.startswith("uses:")))
+
     def verify(self, now: int) -> Verified:
         """Look at every row anew; what does not hold goes into quarantine."""
         rows = sound = 0
         bad: dict[str, int] = {}
-        for key in self._store.every_key():
-            if isinstance(key, str) and key.startswith("uses:"):
-                continue
+        for key in self._rows():
             rows += 1
             known = self._front.examine(key, now)
             if isinstance(known, Bad):
@@ -172,7 +175,7 @@ class Tending:
             How many rows went.
         """
         gone = 0
-        for key in self._store.every_key():
+        for key in self._store.every_key() if everything else self._rows():
             known = None if everything and isinstance(key, str) else self._front.examine(key, asking.now)
             if everything or (isinstance(known, Known) and self._is_over(known, asking, older)):
                 self._store.drop(key)

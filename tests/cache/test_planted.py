@@ -153,7 +153,7 @@ def test_only_keys_and_bytes_are_written(tmp_path: Path) -> None:
             cache.set(key, value)
     with pytest.raises(TypeError):
         cache.disk.filename()
-    assert cache.disk.fetch(1, None, b"x", True) == Tampered("a value in a file", None, found=b"x")
+    assert cache.disk.fetch(1, None, b"x", True) == Tampered("a value in a file", found=b"x")
     cache.close()
     cache.close()
 
@@ -176,14 +176,16 @@ def test_a_folder_that_others_could_write_to_is_made_ones_own_or_refused(tmp_pat
     loose = tmp_path / "loose"
     loose.mkdir()
     loose.chmod(0o777)
-    DiskStore(loose)
+    assert DiskStore(loose).get(KEY) is None
     assert loose.stat().st_mode & 0o777 == 0o700
     (tmp_path / "link").symlink_to(loose)
     (tmp_path / "file").write_text("x")
     for name in ("link", "file"):
-        with pytest.raises(StoreFault) as fault:
-            DiskStore(tmp_path / name)
-        assert fault.value.code == "cache-folder"
+        store = DiskStore(tmp_path / name)
+        for act in (store.state, store.size, store.took_back, lambda: store.put(KEY, b"row")):  # noqa: B023 - called here
+            with pytest.raises(StoreFault) as fault:
+                act()
+            assert fault.value.code == "cache-folder"
 
 
 def test_a_database_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -211,6 +213,37 @@ def test_a_database_whose_names_are_no_text_costs_rows_and_nothing_else(
             act()
     with suppress(StoreFault):
         assert store.get(KEY) in {b"new", None}
+
+
+@pytest.mark.parametrize("row", [
+    {"rowid": 2**63 - 1}, {"rowid": -5}, {"rowid": 2**63 - 1, "key": "no digest"}, {"key": None}, {"expire_time": 1.0},
+    {"key": b"\xff", "raw": 1},
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("text", [False, True])
+def test_every_row_is_seen_and_can_be_taken_away(store: DiskStore, row: dict[str, Any], text: bool) -> None:
+    plant(store, **row)
+    if text:  # what SQLite calls text need not be any
+        with closing(sqlite3.connect(store._folder / DATABASE)) as connection, connection:
+            connection.execute(
+                "UPDATE Cache SET value = CAST(x'ff' AS TEXT), key = CASE typeof(key) WHEN 'blob' THEN CAST(key AS TEXT)"
+                " ELSE key END WHERE key IS NOT ?",
+                (OTHER,),
+            )
+    found = [key for key in store.every_key() if key != OTHER]
+    assert len(found) == 1
+    assert isinstance(store.get(KEY), (bytes, Tampered, type(None)))
+    store.drop(found[0])
+    assert list(store.every_key()) == [OTHER]
+
+
+@pytest.mark.parametrize("name", ["", "-journal", "-wal"])
+def test_a_pipe_in_place_of_the_database_is_not_waited_for(store: DiskStore, name: str) -> None:
+    store.close()
+    place = store._folder / f"{DATABASE}{name}"
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    with pytest.raises(StoreFault, match="not a plain file"):
+        store.get(OTHER)
 
 
 def test_the_count_of_what_was_taken_back_has_no_end(store: DiskStore) -> None:

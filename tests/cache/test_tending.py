@@ -114,9 +114,22 @@ def test_a_verification_finds_what_does_not_hold(cache: PlanCache) -> None:
 def test_a_key_that_is_none_is_put_aside(cache: PlanCache) -> None:
     from metnos.cache.front import Bad
 
-    found = cache.front.examine(Tampered("a key that is no digest", b"\x80", 0), AT)
+    found = cache.front.examine(Tampered("a key that is no digest", 1, b"\x80"), AT)
     assert isinstance(found, Bad)
     assert cache.front.examine(f"l0:{'0' * 64}", AT) is None
+
+
+def test_looking_at_rows_of_uses_is_no_alarm(cache: PlanCache) -> None:
+    learn(cache, "a")
+    assert serves(cache, "a")
+    cache.tending.flush()
+    uses = [str(key) for key in cache.store.every_key() if str(key).startswith("uses:")]
+    assert uses
+    assert (cache.tending.prune(ASKING), cache.tending.prune(ASKING, older=400)) == (0, 0)
+    assert cache.tending.show(uses[0], ASKING) is None
+    assert cache.tending.verify(AT).alarms == ()
+    assert [key for key in cache.store.every_key() if str(key).startswith("uses:")] == uses
+    assert sum(cache.tending.counts().values()) == 1
 
 
 def test_pruning(cache: PlanCache, catalog: Catalog) -> None:
