@@ -12,6 +12,7 @@ import msgspec
 from metnos.checks.made import Made, made_by
 from metnos.checks.shapes import Shape, is_object
 from metnos.checks.shaping import compile_shape
+from metnos.checks.tables import FROM_STEP, FROM_STEPS
 from metnos.contracts.model import Contract
 from metnos.plan.jsondata import pointer
 from metnos.sdk import EFFECT_CLASSES, EffectClass
@@ -36,6 +37,8 @@ class Bound(msgspec.Struct, frozen=True, eq=False):
     """Which argument plays which part in what is made (`produces.roles`)."""
     effect: EffectClass | None
     """The one effect class, where no rule depends on an argument."""
+    free: frozenset[str]
+    """Arguments whose value is held against its own schema and decides nothing else (its JSON type may)."""
 
 
 def bind(contract: Contract) -> Bound:
@@ -58,7 +61,18 @@ def bind(contract: Contract) -> Bound:
         roles={} if contract.produces is None else contract.produces.roles,
         tokens={name: pointer("", name) for name in args},
         effect=contract.effects[0].effect if contract.effects[0].when is None else None,
+        free=frozenset(args).difference(_deciding(contract)),
     )
+
+
+def _deciding(contract: Contract) -> set[str]:
+    """The arguments whose value says something of other arguments, of the effect, or of what is made."""
+    found = {FROM_STEP, FROM_STEPS, *contract.field_of_input}
+    if contract.missing_arg is not None:
+        found.add(contract.missing_arg)
+    if contract.produces is not None:
+        found.update(contract.produces.roles.values(), contract.produces.outer)
+    return found.union(*(rule.when or {} for rule in contract.effects))
 
 
 def input_words(contract: Contract) -> set[str]:

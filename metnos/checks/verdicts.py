@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from metnos.checks.model import CheckContext, Checked, Guarded
+from metnos.checks.outlines import Outlines
 from metnos.plan.jsondata import JSONFault, canonical
 from metnos.request.explained import Explained
 
@@ -38,9 +39,17 @@ _encode = msgspec.json.Encoder(order="sorted", enc_hook=_basis).encode
 class Verdicts:
     """`validate` and `guard` with a memory; safe between threads (a verdict may be found twice, never wrongly)."""
 
-    def __init__(self, validate: Validate, guard: Guard) -> None:
+    def __init__(self, validate: Validate, guard: Guard, outlines: Outlines | None = None) -> None:
+        """Over a validator and its guards.
+
+        Args:
+            validate: The validator.
+            guard: Its guards.
+            outlines: The validator with a memory of plans that differ in values only; None: there is none.
+        """
         self._validate = validate
         self._guard = guard
+        self._outlines = outlines
         self._checked: dict[bytes, Checked] = {}
         self._guarded: dict[bytes, tuple[Checked, Guarded]] = {}
         self._last: tuple[Checked, CheckContext, bytes] | None = None
@@ -48,12 +57,16 @@ class Verdicts:
 
     def validate(self, plan: Any, context: CheckContext) -> Checked:
         """The validator's verdict on `plan`."""
-        key = _key(plan, context)
-        if key is None:
+        written = _written(plan, context)
+        if written is None:
             return self._validate(plan, context)
+        key, canonical_plan = written
         found = self._checked.get(key)
         if found is None:
-            found = self._validate(plan, context)
+            if self._outlines is None:
+                found = self._validate(plan, context)
+            else:
+                found = self._outlines.judged(plan, context, canonical_plan)
             _keep(self._checked, key, found)
         self._last = (found, context, key)
         return found
@@ -74,8 +87,8 @@ class Verdicts:
         return guarded
 
 
-def _key(plan: Any, context: CheckContext) -> bytes | None:
-    """Plan and context as bytes, unambiguously joined; None if they cannot or should not be remembered."""
+def _written(plan: Any, context: CheckContext) -> tuple[bytes, bytes] | None:
+    """Plan and context as bytes, unambiguously joined, and those of the plan; None if nothing should be remembered."""
     if not isinstance(plan, dict):
         return None
     try:
@@ -85,7 +98,7 @@ def _key(plan: Any, context: CheckContext) -> bytes | None:
         return None
     if len(written) + len(around) > MAX_KEY:
         return None
-    return len(written).to_bytes(4, "big") + written + around
+    return len(written).to_bytes(4, "big") + written + around, written
 
 
 def _keep(memory: dict[bytes, Any], key: bytes, verdict: Any) -> None:

@@ -70,6 +70,7 @@ def learns(source: str, outcome: str) -> bool:
 def make_rules(catalog: Catalog, lexicons: Sequence[Lexicon] | None = None) -> Rules:
     """The shipped rules over `catalog`, and what was added to the lexicons: its digest is then part of the rules'."""
     from metnos.checks.guards.run import guard_with
+    from metnos.checks.outlines import Outlines
     from metnos.checks.validator import Validator
     from metnos.checks.verdicts import Verdicts
     from metnos.policy.approval import policy_digest
@@ -81,7 +82,7 @@ def make_rules(catalog: Catalog, lexicons: Sequence[Lexicon] | None = None) -> R
     if added:
         digest = f"sha256:{hashlib.sha256(f'metnos.rules+lexicon/1 {digest} {added}'.encode()).hexdigest()}"
     validator = Validator(catalog)
-    verdicts = Verdicts(validator, guard_with(validator))
+    verdicts = Verdicts(validator, guard_with(validator), Outlines(validator, validator.bound))
     return Rules(
         normalise=understand if lexicons is None else Normaliser(lexicons),
         validate=verdicts.validate,

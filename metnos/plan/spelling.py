@@ -1,7 +1,7 @@
 """Spelling of references: text to `Parts` and back, by the one grammar `reference.lark`.
 
 Law: a string without `${` and `$<` is plain text and never wakes the grammar (loading lark costs some 25 ms). Nor does
-one whose references are all of the plainest kind, which `_PLAIN` reads just as the grammar would, or leaves to it.
+one whose references are all of the plainest kind, which `plan.plainest` reads.
 What is parsed is remembered, so the parts are shared: treat them, fallbacks included, as frozen.
 `format_reference` writes the canonical spelling; `parse_string(format_parts(parts)) == parts` for all parts that
 `parse_string` can return.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import JSONFault, loads_strict, spell
+from metnos.plan.plainest import plainest
 from metnos.plan.references import (
     Every,
     FillerTarget,
@@ -43,12 +44,6 @@ if TYPE_CHECKING:
 REMEMBERED = 4096
 """Strings whose parts are kept."""
 
-_PLAIN = re.compile(
-    r"\$\{(?:step([1-9][0-9]{0,5})|item)((?:\.[A-Za-z_][A-Za-z0-9_-]*)*)"
-    r"(?: \?\? (\"(?:[^\"\\]|\\.)*\"|-?(?:0|[1-9][0-9]*)|true|false|null|\[\]|\{\}))?\}"
-)
-"""A step or the item, plain keys, perhaps another value, in canonical spelling: a part of the grammar's own patterns, each
-followed by what must follow it there. Most references are such, and the grammar takes 20 times as long for them."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _DOLLARS = re.compile(r"(\$+)(?=[{<])")
 _DOLLARS_AT_END = re.compile(r"\$+\Z")
@@ -126,29 +121,6 @@ def parse_string(text: str) -> Parts:
 def _parse(text: str) -> Parts:
     parts = plainest(text)
     return by_grammar(text) if parts is None else parts
-
-
-def plainest(text: str) -> Parts | None:
-    """The pieces of a string whose every dollar opens a reference as `_PLAIN` has it; None if the grammar must say."""
-    parts: list[str | Reference] = []
-    end = 0
-    for found in _PLAIN.finditer(text):
-        if found.start() > end:
-            parts.append(text[end : found.start()])
-        end = found.end()
-        step, keys, other = found.groups()
-        target = ItemTarget() if step is None else StepTarget(int(step))
-        path = tuple(map(Key, keys[1:].split("."))) if keys else ()
-        if other is None:
-            parts.append(Reference(target, path))
-            continue
-        try:
-            parts.append(Reference(target, path, has_fallback=True, fallback=loads_strict(other)))
-        except JSONFault:
-            return None
-    if end < len(text):
-        parts.append(text[end:])
-    return None if any(isinstance(part, str) and "$" in part for part in parts) else tuple(parts)
 
 
 def by_grammar(text: str) -> Parts:

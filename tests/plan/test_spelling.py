@@ -4,11 +4,13 @@ import subprocess
 import sys
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metnos.plan.codes import CODES
+from metnos.plan.plainest import outlined, plainest
 from metnos.plan.references import (
     Every,
     FillerTarget,
@@ -31,7 +33,6 @@ from metnos.plan.spelling import (
     is_plain,
     is_reserved,
     parse_string,
-    plainest,
 )
 from tests.support.strategies import ids, parts, references, texts
 
@@ -210,6 +211,18 @@ _plainest = st.sampled_from(
         "${step2}",
         "${step12.a.b-c}",
         "${item.path}",
+        "${step2.entries[0].lines ?? 0}",
+        "${item[*].a[999999999]}",
+        "${item[01]}",
+        "${item[1234567890]}",
+        "${RUNTIME:day-1.start}",
+        "${RUNTIME:today}",
+        "${RUNTIME:day-}",
+        "${RUNTIME:Day}",
+        "${SLOT:folder}",
+        "${SLOT:" + "s" * 65 + "}",
+        '${SLOT:s1.a ?? "x"}',
+        "${FILLER:title}",
         '${step3.text ?? "None in \\"x\\", ${item}."}',
         '${step1 ?? "}"}',
         "${step2.n ?? -10}",
@@ -243,7 +256,17 @@ def test_the_short_way_reads_what_the_grammar_reads(text: str) -> None:
         assert repr(short) == repr(by_grammar(text))
 
 
-@pytest.mark.parametrize("text", ["${step2.a}, ${item}", 'In x: ${step3.text ?? "none"}.', "${step1 ?? 0}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${step2.a}, ${item}",
+        "${step1.entries[0].size ?? 0}",
+        "${RUNTIME:day-1.end}",
+        "${SLOT:s1}",
+        'In x: ${step3.text ?? "none"}.',
+        "${step1 ?? 0}",
+    ],
+)
 def test_most_references_go_the_short_way(text: str) -> None:
     assert plainest(text) == by_grammar(text)
 
@@ -288,3 +311,35 @@ def test_plain_strings_never_load_the_grammar() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@given(st.lists(_plainest | _fragments, max_size=5).map("".join), st.lists(_plainest, max_size=3).map("".join))
+@example('${item ?? "\\u0041"}', "")
+@example("${item ?? -0}", "")
+def test_an_outline_is_of_canonical_spelling_and_holds_every_reference(text: str, around: str) -> None:
+    found = outlined(text)
+    if found is None or found[1] is None or is_plain(text):
+        return
+    assert format_parts(found[0]) == text
+    other = outlined(around.replace("$", "") + text)
+    assert other is not None
+    if other[1] == found[1]:
+        assert _references(other[0]) == _references(found[0])
+        assert (len(other[0]) == 1) == (len(found[0]) == 1)
+
+
+def _references(pieces: Any) -> list[Reference]:
+    """The references, with one text for every text that is used instead."""
+    return [
+        msgspec.structs.replace(each, fallback="") if isinstance(each.fallback, str) else each
+        for each in pieces
+        if isinstance(each, Reference)
+    ]
+
+
+def test_only_texts_to_use_instead_are_no_part_of_an_outline() -> None:
+    written = [f"${{step1.n{other}}}" for other in ("", ' ?? "7"', ' ?? "8"', " ?? 7", " ?? 8", " ?? null", " ?? true")]
+    outlines = [found[1] for found in map(outlined, [*written, "${step2.n}", "${step1.m}", "${step1[0]}"]) if found]
+    assert len(outlines) == 10
+    assert outlines[1] == outlines[2]
+    assert len(set(outlines)) == 9
