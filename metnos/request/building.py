@@ -121,6 +121,7 @@ def build_words(data: Mapping[str, Any], language: str) -> dict[str, Word]:
             builder.modify(word, modifier)
     for word, value in pairs(data["expand"]["words"]):
         builder.expand(word, value.replace("_", " "))
+    _join(builder, verbs, data["clitics"], {month for month, _ in pairs(data["times"]["months"])})
     return builder.freeze(_holding(data))
 
 
@@ -130,3 +131,19 @@ def _holding(data: Mapping[str, Any]) -> dict[str, Holding]:
     for holds in get_args(Holding):
         found |= {fold(word): holds for word in data["holding"].get(holds, "").split()}
     return found
+
+
+def _join(builder: Builder, verbs: list[tuple[str, str, str]], clitics: Mapping[str, str], taken: set[str]) -> None:
+    """Add each verb with a pronoun written onto it, where no other word is spelled like that."""
+    for effect, family, text in verbs:
+        for verb, _ in groups(text):
+            for word in _joined(verb, clitics):
+                if word not in builder.found and word not in taken:
+                    builder.add(word, word, "verb", verb=family, effect=effect)
+
+
+def _joined(verb: str, clitics: Mapping[str, str]) -> Iterator[str]:
+    """The verb with a pronoun written onto it ("copiali", "copiarli"): a word of its own, which asks for the same."""
+    endings = clitics["endings"].split()
+    stem = next((verb[: -len(last)] for last in clitics["dropped"].split() if verb.endswith(f"r{last}")), verb)
+    yield from (stem + ending for ending in endings)

@@ -16,6 +16,7 @@ from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
 from metnos.plan.references import FillerTarget, ItemTarget, Reference, StepTarget
+from metnos.request.named import names_said
 from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref, Text
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class _Tracing:
 
 
 def _values(request: Request | None, home: str) -> frozenset[str]:
-    """What the request names: the text and the value of each slot (quoted text is one), `~` written out too."""
+    """What the request names: each slot's text and value (quoted text is one), `~` written out too, and bare names."""
     if request is None:
         return frozenset()
     found: set[str] = set()
@@ -131,6 +132,7 @@ def _values(request: Request | None, home: str) -> frozenset[str]:
         found.update((normalised(slot.text), normalised(at_home(slot.text, home))))
         values: list[Any] = slot.value if is_list(slot.value) else [slot.value]
         found.update(normalised(str(value)) for value in values)
+    found.update(normalised(name) for name in names_said(request))
     return frozenset(found - {""})
 
 
