@@ -194,7 +194,8 @@ def _points_back(request: Request) -> str:
             return word
         if word in words.pronouns and not named and following not in words.stands:
             return word
-        if not named and entry is None and _is_verb_with_pronoun(word, words.clitics, known):
+        own = entry is None or entry.canonical == word
+        if not named and own and _is_verb_with_pronoun(word, words.clitics, known):
             return word
         named = named or bool(entry is not None and entry.object) or (entry is None and reason == "unknown")
     return ""
@@ -202,8 +203,9 @@ def _points_back(request: Request) -> str:
 
 def _is_verb_with_pronoun(word: str, clitics: tuple[str, ...], known: Any) -> bool:
     for clitic in clitics:
-        stem = known.get(word.removesuffix(clitic)) if word.endswith(clitic) else None
-        if stem is not None and stem.verb:
+        bare = word.removesuffix(clitic)
+        stems = (known.get(bare), known.get(f"{bare}e")) if word.endswith(clitic) else ()  # "cancellalo", "cancellarlo"
+        if any(stem is not None and stem.verb for stem in stems):
             return True
     return False
 

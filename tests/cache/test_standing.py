@@ -83,6 +83,9 @@ def test_a_rule(text: str, given: dict[str, Any], against: str, catalog: Catalog
 
 ITALIAN: list[tuple[str, dict[str, Any], str]] = [
     ("cancellalo", file("a.txt"), "points-back"),
+    ("vorrei leggerlo", file("a.txt"), "points-back"),
+    ("copialo in archivio", file("a.txt"), "points-back"),
+    ("trova a.txt e leggilo", file("a.txt"), ""),
     ("leggi ancora a.txt", file("a.txt"), "points-back"),
     ("leggi quei file", file("a.txt"), "points-back"),
     ("i file modificati ieri", files(path=".", modified_after="2026-11-29"), "time-bound"),
