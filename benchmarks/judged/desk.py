@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.judged.cases import Case
+    from metnos.drivers.learning import Caching
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,15 +38,17 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 class Desk:
     """An engine with a proposer, and the tree that it works on."""
 
-    def __init__(self, place: Path, proposer: Any, source: Path | None = None) -> None:
+    def __init__(self, place: Path, proposer: Any, source: Path | None = None, *, caching: Caching = "off") -> None:
         """Open an engine in `place`.
 
         Args:
             place: An empty folder.
             proposer: `(PlanRequest, Candidates) -> plan`.
             source: A tree to work on copies of, instead of the fixture tree.
+            caching: Of what was learned.
         """
         self.source = source
+        self.caching: Caching = caching
         self.folder = place / "tree"
         self.folder.mkdir(parents=True)
         with Engine.open(place / "first", folder=self.folder) as shipped:
@@ -64,7 +67,7 @@ class Desk:
         """One request on a fresh tree."""
         before = tree.copy(self.source, self.folder) if self.source else tree.build(self.folder)
         begin = time.perf_counter()
-        result = self.engine.run_sync(case.request, language=case.language, cache="off")
+        result = self.engine.run_sync(case.request, language=case.language, cache=self.caching)
         seconds = time.perf_counter() - begin
         answer = "\n".join([result.answer, *result.notes, "" if result.data is None else str(result.data)])
         came = happened(result.outcome, suspended=result.status == "suspended")
