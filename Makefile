@@ -64,6 +64,10 @@ dev: .venv/.dev $(CATALOG) ## install the development tools too
 test: .venv/.dev $(CATALOG) ## run the tests; PYTEST="-k name" chooses, COVER=1 holds the floor of coverage too
 	@$(if $(COVER),$(MAKE) cover,$(BIN)/python -m pytest $(SPREAD) $(PYTEST))
 
+.PHONY: test-model
+test-model: .venv/.dev $(CATALOG) ## the tests with real weights: builds llama-cpp-python and fetches two small models, once
+	@sh scripts/test_model.sh
+
 .PHONY: cover
 cover: .venv/.dev $(CATALOG) ## the tests, with branch coverage and its floor for the rooms that have one
 	@mkdir -p build/cover

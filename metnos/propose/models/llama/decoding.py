@@ -70,7 +70,9 @@ def held_to_schema(tokenizer: Any, schema: dict[str, Any]) -> Any:
     """
     from llguidance import LLMatcher
 
-    return _matcher(tokenizer, LLMatcher.grammar_from_json_schema(json.dumps(schema, sort_keys=True)))
+    written = json.dumps(schema, sort_keys=True)
+    # Compact: where any white space may stand, a small model writes it until the limit.
+    return _matcher(tokenizer, LLMatcher.grammar_from_json_schema(written, defaults={"whitespace_flexible": False}))
 
 
 def _matcher(tokenizer: Any, grammar: str) -> Any:
