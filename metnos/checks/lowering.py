@@ -83,6 +83,11 @@ def _handed(bound: Bound, made: Made, number: int) -> Lowered | None:
     return Lowered(given, None, True, made.kind, made.entry)
 
 
+def takes(bound: Bound, made: Made) -> bool:
+    """Whether a step of `bound` may be handed by `from_step` what another step makes."""
+    return made.known and _handed(bound, made, 1) is not None
+
+
 def _misfit(bound: Bound, consumes: Consumes, made: Made) -> Misfit | None:
     wanted = bound.args.get(consumes.into, ANY)
     given = list_of(made.entry) if made.many and consumes.many else made.entry

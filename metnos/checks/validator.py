@@ -33,6 +33,7 @@ from metnos.plan.write import to_json
 from metnos.values.expressions import Expression, Ref
 
 if TYPE_CHECKING:
+    from metnos.checks.made import Made
     from metnos.contracts.model import Contract
 
 AUTHOR = CheckContext()
@@ -61,21 +62,33 @@ class Validator:
             plan: A plan file (JSON text or object), or a `Plan`; places in diagnostics are those of its file.
             context: What may be known beside the plan and the catalog.
         """
+        return self.so_far(plan, context)[0]
+
+    def so_far(
+        self, plan: Plan | dict[str, Any] | bytes | str, context: CheckContext = AUTHOR
+    ) -> tuple[Checked, tuple[Made, ...]]:
+        """The same, and what each step makes: for whoever writes a plan step by step.
+
+        Returns:
+            The verdict, and one `Made` for each step, faulty ones included; none if it is no plan at all.
+        """
         parsed = read_plan(to_json(plan) if isinstance(plan, Plan) else plan)
         read = parsed.plan
         if read is None:
-            return Checked(plan=_NO_PLAN, diagnostics=parsed.diagnostics)
+            return Checked(plan=_NO_PLAN, diagnostics=parsed.diagnostics), ()
         scope = Scope(read, context, parsed.diagnostics)
         steps = self._steps(scope, read)
         _schemas(scope, read)
         text, data = _terminal(scope, read, parsed.diagnostics)
         scope.faults += forged_handles(plan if isinstance(plan, dict) else to_json(read))
+        made = tuple(scope.made)
         if scope.faults:
-            return Checked(plan=read, diagnostics=_in_order(scope.faults))
+            return Checked(plan=read, diagnostics=_in_order(scope.faults)), made
         accepted = canonical(read)
-        return Checked(
+        checked = Checked(
             plan=accepted, digest=plan_digest(accepted), steps=tuple(steps), answer_text=text, answer_data=data
         )
+        return checked, made
 
     def bound(self, name: str) -> Bound | None:
         """The compiled contract of a tool; None if the catalog has none of that name."""

@@ -116,7 +116,12 @@ def _end_words(terminal: dict[str, Any]) -> Iterator[str]:
 
 def _arguments(args: dict[str, Any]) -> Iterator[str]:
     for name, value in args.items():
-        yield f"{name if _NAME.fullmatch(name) else spell(name)}={_value(value)}"
+        yield f"{name if is_plain_name(name) else spell(name)}={_value(value)}"
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether an argument's name stands in a line as it is; another is a JSON string."""
+    return _NAME.fullmatch(name) is not None
 
 
 def _value(value: Any) -> str:

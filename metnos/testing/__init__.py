@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metnos.testing.clock import FakeClock
+    from metnos.testing.deciding import RandomSession
     from metnos.testing.disk import BadDisk, FullDisk
     from metnos.testing.journals import DurableJournalSuite, JournalSuite
     from metnos.testing.modelserver import ModelReply, ModelServer
@@ -28,6 +29,7 @@ __all__ = [
     "JournalSuite",
     "ModelReply",
     "ModelServer",
+    "RandomSession",
     "ScriptedProposer",
     "StandIns",
     "StoreBroken",
@@ -44,6 +46,7 @@ _HOMES = {
     "JournalSuite": "metnos.testing.journals",
     "ModelReply": "metnos.testing.modelserver",
     "ModelServer": "metnos.testing.modelserver",
+    "RandomSession": "metnos.testing.deciding",
     "ScriptedProposer": "metnos.testing.proposer",
     "StandIns": "metnos.testing.standins",
     "StoreBroken": "metnos.testing.suite",

@@ -23,6 +23,7 @@ PROMISED = [
     "JournalSuite",
     "ModelReply",
     "ModelServer",
+    "RandomSession",
     "ScriptedProposer",
     "StandIns",
     "StoreBroken",

@@ -14,6 +14,7 @@ from metnos.cache.model import MISS_REASONS
 from metnos.contracts.model import ChoiceKey
 from metnos.drivers.slash import WORDS
 from metnos.plan.codes import CODES
+from metnos.propose.decode.asking import QUESTIONS
 from metnos.propose.model import DECLINING
 from metnos.sdk import EFFECT_CLASSES
 from metnos.text import LANGUAGES, has_message, message, messages
@@ -54,6 +55,7 @@ FAMILIES: dict[str, set[str]] = {
     "aborted": {"approval-expired", "dialog-expired", "answer-failed"},
     "choice": {*get_args(ChoiceKey), "why.exists"},
     "slash": {*WORDS},
+    "which": {*QUESTIONS},
     "why": {"no-model", "proposer-failed", "answer", *DECLINING},
 }
 """Keys that are made from a code: family → the codes that must have a sentence."""
@@ -84,7 +86,7 @@ def test_every_family_that_the_code_makes_keys_of_is_known_here() -> None:
     made = {
         found["family"]
         for path, text in SOURCES.items()
-        if "message(" in text and path.parent.name in ("cli", "drivers")
+        if "message(" in text and path.parent.name in ("cli", "drivers", "decode")
         for found in MADE.finditer(text)
     }
     assert made - {"metnos", "step"} == set(FAMILIES)

@@ -1,0 +1,376 @@
+"""What an argument may be given, from its schema, its part in the contract, the request and the steps so far.
+
+Law: derived from declarations, never from a tool's name. The table says where a text may come from:
+
+| the argument is | its texts |
+|---|---|
+| an enumeration | its values |
+| a field of the input | the fields that the entries certainly have; of entries with unknown fields, words of the request |
+| in ISO 8601 | days, dates and periods of the request, as `${RUNTIME:…}` or as written |
+| a target, or trusted | what the request names; for a reading, words that nothing explains too |
+| the user's own text | quoted text; where it is required also passages of the request and figures of earlier steps |
+| a pattern (its default has a `*`) | patterns made of kinds of files, names and words |
+| another text | quoted text, names, words that nothing explains; where it is required passages too |
+
+What has a default is never written as its default.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from metnos.checks.bound import worst_effect
+from metnos.checks.fits import misfit
+from metnos.checks.shapes import ANY, Kind, Shape, is_scalar
+from metnos.checks.walk import field_names, walk
+from metnos.contracts.schemas import validator_for
+from metnos.plan.jsondata import is_object
+from metnos.plan.references import Key
+from metnos.plan.spelling import parse_string
+from metnos.propose.decode.choices import Argument, Either, Field, Fields, Listed, Node, OneOf, Several, Value
+from metnos.propose.decode.offers import Offers, unique
+from metnos.propose.decode.state import admits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metnos.checks.bound import Bound
+    from metnos.propose.decode.state import Sofar
+
+TIMES: Final = "ISO 8601"
+TEXT: Final[frozenset[Kind]] = frozenset({"string"})
+BYTES: Final = "bytes"
+MOST_VALUES: Final = 200
+DEEPEST: Final = 4
+"""Levels of objects and lists in an argument."""
+_NOTHING: Final = OneOf(())
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What a step is handed: the shape of an entry, and whether other fields may come with the data."""
+
+    shape: Shape
+    open: bool
+
+    def fields(self) -> tuple[str, ...]:
+        """Fields that every entry has."""
+        return tuple(name for name in field_names(self.shape) if _is_sure(self.shape, name))
+
+
+Known = dict[tuple[str, str, bool, Entry | None], Argument | None]
+"""(tool, argument, required, what is handed) → what may be written."""
+
+
+class Arguments:
+    """The arguments of one tool, in one state."""
+
+    def __init__(
+        self, bound: Bound, sofar: Sofar, offers: Offers, entry: Entry | None = None, known: Known | None = None
+    ) -> None:
+        """Prepare.
+
+        Args:
+            bound: The tool.
+            sofar: The steps so far.
+            offers: Of the request.
+            entry: What the tool is handed.
+            known: What was found for arguments that do not look at the steps; filled here.
+        """
+        self.bound = bound
+        self.known: Known = {} if known is None else known
+        self.contract = bound.contract
+        self.sofar = sofar
+        self.offers = offers
+        self.entry = entry
+        self.properties = cast("dict[str, Any]", bound.contract.args.get("properties", {}))
+        self.defs = cast("dict[str, Any]", bound.contract.args.get("$defs", {}))
+        self.acts = any(rule.effect != "read" for rule in bound.contract.effects)
+        self.decides = frozenset(name for rule in bound.contract.effects for name in rule.when or ())
+
+    def argument(self, name: str, *, required: bool, only: tuple[Value, ...] | None = None) -> Argument | None:
+        """`name`, and what may be written there; None: nothing.
+
+        Args:
+            name: Of the contract.
+            required: It has to be written.
+            only: Values that replace those of the table.
+        """
+        if only is not None or self._looks_back(name, required):
+            return self._made(name, required, only)
+        entry = self.entry if name in self.contract.field_of_input else None
+        key = (self.contract.name, name, required, entry)
+        if key not in self.known:
+            self.known[key] = self._made(name, required, None)
+        return self.known[key]
+
+    def _looks_back(self, name: str, required: bool) -> bool:
+        """Whether what may be written depends on the steps so far."""
+        contract = self.contract
+        if not self.sofar.steps:
+            return False
+        if required and name in contract.own_text:
+            return True
+        return contract.consumes is None and contract.origin != "catalog"
+
+    def _made(self, name: str, required: bool, only: tuple[Value, ...] | None) -> Argument | None:
+        schema = self.properties.get(name)
+        if not is_object(schema):
+            schema = {}
+        node = self._node(name, schema, required, 0) if only is None else OneOf(only)
+        node = self._valid(name, schema, node, required)
+        return None if node is None else Argument(name, node, required)
+
+    # --- by type
+
+    def _node(self, name: str, schema: dict[str, Any], required: bool, depth: int) -> Node:
+        schema = self._followed(schema)
+        if "const" in schema or "enum" in schema:
+            return OneOf(tuple(Value(_escaped(each)) for each in schema.get("enum", [schema.get("const")])))
+        for word in ("anyOf", "oneOf"):
+            if word in schema:
+                return plainest([self._node(name, part, required, depth) for part in schema[word] if is_object(part)])
+        named = schema.get("type", "object" if "properties" in schema else ["string", "number"])
+        types: list[str] = [named] if isinstance(named, str) else list(named)
+        nodes = [self._of_type(each, name, schema, required, depth) for each in types]
+        return plainest(nodes)
+
+    def _of_type(self, kind: str, name: str, schema: dict[str, Any], required: bool, depth: int) -> Node:
+        if kind == "boolean":
+            return OneOf((Value(True), Value(False)))
+        if kind in ("integer", "number"):
+            return OneOf(self._numbers(kind, schema, required))
+        if kind == "string":
+            return OneOf(self._texts(name, schema, required)[:MOST_VALUES])
+        if kind == "array" and depth < DEEPEST:
+            return self._list(name, schema, required, depth)
+        if kind == "object" and depth < DEEPEST:
+            return self._object(name, schema, depth)
+        return _NOTHING
+
+    def _followed(self, schema: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(DEEPEST):
+            reference = schema.get("$ref")
+            if not isinstance(reference, str):
+                return schema
+            found = self.defs.get(reference.removeprefix("#/$defs/"))
+            schema = found if is_object(found) else {}
+        return schema
+
+    def _list(self, name: str, schema: dict[str, Any], required: bool, depth: int) -> Node:
+        if name in self.contract.targets and self.offers.lists:
+            return OneOf(self.offers.lists)
+        items = schema.get("items")
+        inner = self._node(name, items if is_object(items) else {}, required, depth + 1)
+        least = max(1, int(schema.get("minItems", 1)))
+        most = int(schema.get("maxItems", 8))
+        if isinstance(inner, OneOf):
+            found = inner.values[:60]
+            return Several(found, least, min(most, 8, len(found))) if len(found) >= least else _NOTHING
+        return Listed(inner, least, max(least, min(most, 4)))
+
+    def _object(self, name: str, schema: dict[str, Any], depth: int) -> Node:
+        wanted = set(schema.get("required", ()))
+        found: list[Field] = []
+        for field, part in cast("dict[str, Any]", schema.get("properties", {})).items():
+            node = self._node(name, part if is_object(part) else {}, field in wanted, depth + 1)
+            if node != _NOTHING:
+                found.append(Field(field, node, field in wanted))
+        there = {field.name for field in found if field.required}
+        return Fields(tuple(found)) if there and there == wanted else _NOTHING
+
+    # --- numbers
+
+    def _numbers(self, kind: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
+        unit = schema.get("unit")
+        if unit == BYTES:
+            found = (*self.offers.sizes, Value(0))
+        elif kind == "integer":
+            found = (*self.offers.integers, *self.offers.durations)
+        else:
+            found = self.offers.numbers
+        if required and self.contract.lenient is False:
+            found = (*found, Value(1))
+        if required and not found:
+            found = tuple(Value(schema[word]) for word in ("default", "minimum") if word in schema) or (Value(1),)
+        return (*found, *self._results(kind))
+
+    # --- texts
+
+    def _texts(self, name: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
+        contract, offers = self.contract, self.offers
+        default = schema.get("default")
+        if name in contract.field_of_input:
+            return self._fields()
+        if schema.get("unit") == TIMES or schema.get("format") in ("date-time", "date"):
+            return (*offers.times, *self._inputs("string"))
+        if name in contract.targets or name in contract.trusted:
+            words = () if self.acts else offers.unexplained
+            return unique((*offers.names, *words, *self._inputs("string")))
+        if name in contract.own_text:
+            if not required:
+                return offers.quoted
+            return (*self._inputs("string"), *self._figures(), *offers.passages)
+        if isinstance(default, str) and "*" in default:
+            return offers.globs
+        free = (*offers.quoted, *self._inputs("string"))
+        if not required:
+            return free if default is None else ()
+        return (*free, *offers.names, *self._results("string"), *offers.times, *offers.extensions, *offers.passages)
+
+    def _fields(self) -> tuple[Value, ...]:
+        if self.entry is None:
+            return ()
+        known = tuple(Value(_escaped(name)) for name in self.entry.fields())
+        if not self.entry.open or known:
+            return known
+        return unique((*self.offers.quoted, *self.offers.unexplained, *self.offers.content))
+
+    def _inputs(self, kind: str) -> tuple[Value, ...]:
+        given = self.sofar.context.inputs
+        return tuple(Value(f"${{INPUT:{name}}}") for name, schema in given.items() if schema.get("type") == kind)
+
+    def _figures(self) -> tuple[Value, ...]:
+        """Single values of earlier readings, as a line of text."""
+        found: list[Value] = []
+        for number, name, shape, sure in self._scalars():
+            if shape.kinds == TEXT and sure:
+                found.append(Value(f"${{step{number}.{name}}}"))
+            elif shape.kinds <= {"integer", "number"}:
+                found.append(Value(f"${{step{number}.{name}{'' if sure else ' ?? 0'}}}\n"))
+        return tuple(found)
+
+    def _results(self, kind: str) -> tuple[Value, ...]:
+        """Single values of earlier steps, for tools that are handed nothing otherwise (foreign ones, a host's)."""
+        if self.contract.consumes is not None or self.contract.origin == "catalog":
+            return ()
+        return tuple(
+            Value(f"${{step{number}.{name}}}")
+            for number, name, shape, sure in self._scalars()
+            if sure and (kind in shape.kinds or shape.is_any)
+        )
+
+    def _scalars(self) -> list[tuple[int, str, Shape, bool]]:
+        found: list[tuple[int, str, Shape, bool]] = []
+        for number, made in enumerate(self.sofar.made, start=1):
+            if not made.known or self.sofar.effect(number) != "read" or made.runs_if:
+                continue
+            for name in field_names(made.data):
+                walked = walk(made.data, (Key(name),), made.lenient)
+                if walked.lost is None and is_scalar(walked.shape) and _is_word(name) and name != made.field:
+                    found.append((number, name, walked.shape, not walked.gaps))
+        return found
+
+    def collections(self, name: str) -> tuple[Value, ...]:
+        """References to collections of earlier steps, for an argument that takes one (a second input)."""
+        wanted = self.bound.args.get(name, ANY)
+        if wanted.is_any or not wanted.only("array"):
+            return ()
+        found: list[Value] = []
+        for number, made in enumerate(self.sofar.made, start=1):
+            if made.known and made.many and made.field and not made.runs_if:
+                walked = walk(made.data, (Key(made.field),), made.lenient)
+                if walked.lost is None and not walked.gaps and misfit(walked.shape, wanted) is None:
+                    found.append(Value(f"${{step{number}.{made.field}}}"))
+        return tuple(found)
+
+    # --- what holds of all of them
+
+    def _valid(self, name: str, schema: dict[str, Any], node: Node, required: bool) -> Node | None:
+        """Without what the schema refuses, what is the default, and what makes an effect that was not asked for."""
+        if isinstance(node, Either):
+            kept = [self._valid(name, schema, each, required) for each in node.nodes]
+            node = either([each for each in kept if each is not None])
+        if isinstance(node, OneOf):
+            shape = self.bound.args.get(name, ANY)
+            default = schema.get("default", _NOTHING) if not required else _NOTHING
+            values = tuple(value for value in unique(node.values) if self._is_good(name, value, shape, default))
+            return OneOf(values) if values else None
+        return None if isinstance(node, Several) and not node.items else node
+
+    def _is_good(self, name: str, value: Value, shape: Shape, default: Any) -> bool:
+        if value.data is default or (value.data == default and type(value.data) is type(default)):
+            return False
+        if name in self.decides and not admits(self.sofar.request, worst_effect(self.bound, {name: value.data}, set())):
+            return False
+        if isinstance(value.data, str) and any(not isinstance(part, str) for part in parse_string(value.data)):
+            return True  # a reference: the validator judges it
+        if shape.schema is None or (shape.exact is not None and type(value.data) in shape.exact):
+            return True
+        return validator_for(shape.schema).is_valid(_read(value.data))
+
+
+def plainest(nodes: Iterable[Node]) -> Node:
+    """Plain values, where there are any; else a list or an object."""
+    found = list(nodes)
+    plain = either(node for node in found if isinstance(node, OneOf))
+    return plain if plain != _NOTHING else either(found)
+
+
+def either(nodes: Iterable[Node]) -> Node:
+    """One of these; plain values are joined."""
+    values: list[Value] = []
+    others: list[Node] = []
+    for node in nodes:
+        if isinstance(node, OneOf):
+            values += node.values
+        elif isinstance(node, Either):
+            others += node.nodes
+        else:
+            others.append(node)
+    if not others:
+        return OneOf(unique(values))
+    ways: list[Node] = [OneOf(unique(values)), *others] if values else others
+    return ways[0] if len(ways) == 1 else Either(tuple(ways))
+
+
+def type_class(entry: Entry, name: str) -> str:
+    """What a field of the input is compared with: `text`, `time`, `number`, `boolean`, or `any`."""
+    shape = walk(entry.shape, (Key(name),), False).shape
+    kinds = shape.kinds - {"null"}
+    if not kinds or shape.is_any:
+        return "any"
+    if kinds <= {"integer", "number"}:
+        return "number"
+    if kinds == TEXT:
+        timely = is_object(shape.schema) and shape.schema.get("unit") == TIMES
+        return "time" if timely else "text"
+    return "boolean" if kinds == frozenset[Kind]({"boolean"}) else "any"
+
+
+def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
+    """What the request offers to compare a field of such a type with."""
+    texts = unique((*offers.quoted, *offers.extensions, *offers.unexplained, *offers.names, *offers.content))
+    numbers = unique((*offers.numbers, *offers.integers, Value(0)))
+    return {
+        "text": texts,
+        "time": offers.times,
+        "number": numbers,
+        "boolean": (Value(True), Value(False)),
+        "any": (*texts, *numbers, *offers.times),
+    }[kind]
+
+
+def _is_sure(shape: Shape, name: str) -> bool:
+    walked = walk(shape, (Key(name),), False)
+    return walked.lost is None and not walked.gaps
+
+
+def _is_word(name: str) -> bool:
+    return name.isascii() and name.replace("_", "a").replace("-", "a").isalnum() and not name[0].isdigit()
+
+
+def _escaped(data: Any) -> Any:
+    from metnos.plan.spelling import format_parts
+
+    return format_parts((data,)) if isinstance(data, str) else data
+
+
+def _read(data: Any) -> Any:
+    """As it is once it is read: what was escaped is itself again."""
+    if isinstance(data, str):
+        return "".join(part for part in parse_string(data) if isinstance(part, str))
+    if isinstance(data, list):
+        return [_read(each) for each in cast("list[Any]", data)]
+    return data

@@ -1,0 +1,144 @@
+"""The ways in which the next line of a plan may go on, as data; `lark.py` writes them as a grammar.
+
+Law: finite, and closed: every literal that can be written is listed here, because it was copied from the request, from
+a contract or from a small table. Free text stands nowhere. Two spellings of one value are one value.
+
+    line 2:  sort_entries  <1  by="size"|"name"|…  [order="desc"]
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from metnos.plan.jsondata import spell
+from metnos.plan.references import Reference
+from metnos.plan.spelling import is_plain, parse_string
+
+END = "end"
+"""What stands for the end of the plan where a tool's name is asked for: no tool is called so without a line number."""
+SOURCE = "<"
+"""What stands for `<N` where an argument's name is asked for."""
+
+
+class Value(msgspec.Struct, frozen=True, dict=True):
+    """One value of an argument."""
+
+    data: Any
+    """As in the plan file: text that is not meant as a reference is escaped already."""
+
+    @cached_property
+    def json(self) -> str:
+        """As JSON."""
+        return spell(self.data)
+
+    @cached_property
+    def line(self) -> str:
+        """In line notation: a reference alone is bare."""
+        if isinstance(self.data, str) and not is_plain(self.data):
+            parts = parse_string(self.data)
+            if len(parts) == 1 and isinstance(parts[0], Reference):
+                return self.data
+        return self.json
+
+
+class OneOf(msgspec.Struct, frozen=True):
+    """One of these values."""
+
+    values: tuple[Value, ...]
+
+
+class Several(msgspec.Struct, frozen=True):
+    """A list of different ones of these, in any order."""
+
+    items: tuple[Value, ...]
+    least: int = 1
+    most: int = 8
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A list whose items are written alike."""
+
+    item: Node
+    least: int = 1
+    most: int = 4
+
+
+class Field(msgspec.Struct, frozen=True):
+    """A field of an object."""
+
+    name: str
+    node: Node
+    required: bool
+
+
+class Fields(msgspec.Struct, frozen=True):
+    """An object, its fields in the order of the schema; at least one is required."""
+
+    fields: tuple[Field, ...]
+
+
+class Either(msgspec.Struct, frozen=True):
+    """Written in one of these ways."""
+
+    nodes: tuple[Node, ...]
+
+
+Node = OneOf | Several | Listed | Fields | Either
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """`name=…`; one that is not required may be left out."""
+
+    name: str
+    node: Node
+    required: bool = True
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Exactly one of these arguments (`requires_one_of`)."""
+
+    arguments: tuple[Argument, ...]
+
+
+class Fork(msgspec.Struct, frozen=True):
+    """What comes next depends on what is chosen here."""
+
+    ways: tuple[tuple[Part, ...], ...]
+
+
+Part = Argument | Group | Fork
+
+
+class Form(msgspec.Struct, frozen=True):
+    """One way to write a step of a tool."""
+
+    tool: str
+    sources: tuple[int, ...] = ()
+    """Of these one stands as `<N`; none: the input is among the arguments, or there is none."""
+    parts: tuple[Part, ...] = ()
+    each: Value | None = None
+    """The step runs once for each of these."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """What the next line may be."""
+
+    number: int
+    forms: tuple[Form, ...]
+    ends: bool
+    """The plan may end here."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What is masked: a tool, or one value of one of its arguments.
+
+    `argument` empty: the tool itself; `SOURCE`: the step that it is handed.
+    """
+
+    tool: str
+    argument: str = ""
+    written: str = ""
+    """JSON of the value; of `SOURCE`, the step's number."""

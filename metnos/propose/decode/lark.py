@@ -1,0 +1,133 @@
+"""The choices of a line as a grammar: Lark as llguidance reads it, for the line notation and for the plan file.
+
+Law: spelling only; both forms are written from the same choices. What is one value is one terminal, so that the mask of
+a token costs the same whether a value has two spellings to choose from or two hundred. A list of different items is a
+parametric rule: a bit for each item that is used (llguidance, docs/parametric.md).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from metnos.plan.jsondata import spell
+from metnos.plan.notation import is_plain_name
+from metnos.propose.decode.choices import Argument, Fields, Group, Listed, OneOf, Several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metnos.propose.decode.choices import Form, Line, Node, Part, Value
+
+NEWLINE = "\n"
+
+
+def quoted(text: str) -> str:
+    """A literal of the grammar."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+class _Rules:
+    """Rules that have a name, each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self.lines: list[str] = []
+
+    def rule(self, body: str, *, terminal: bool = False) -> str:
+        """The name of a rule with this body."""
+        key = f"{terminal}{body}"
+        name = self._known.get(key)
+        if name is None:
+            name = self._known[key] = f"{'V' if terminal else 'r'}{len(self._known)}"
+            self.lines.append(f"{name}: {body}")
+        return name
+
+    def terminal(self, texts: Iterable[str]) -> str:
+        """One of these texts."""
+        found = list(dict.fromkeys(texts))
+        return quoted(found[0]) if len(found) == 1 else self.rule(" | ".join(map(quoted, found)), terminal=True)
+
+    def different(self, items: list[str], least: int, most: int) -> str:
+        """`[…]` of different items."""
+        name, rest = f"l{len(self._known)}", f"m{len(self._known)}"
+        body = " | ".join(
+            f"{quoted(item)} {rest}::set_bit({at}) %if bit_clear({at})" for at, item in enumerate(items[:60])
+        )
+        key = f"{body}{least},{most}"
+        if key not in self._known:
+            self._known[key] = name
+            self.lines.append(f"{name}::_: {body}".replace(" | ", "\n  | "))
+            closes = f'"]" %if bit_count_ge(_, {least})'
+            self.lines.append(f'{rest}::_: {closes}\n  | "," {name}::_ %if bit_count_lt(_, {most})')
+        return f'"[" {self._known[key]}::0x0'
+
+
+class _Notation:
+    """A step in line notation."""
+
+    def __init__(self) -> None:
+        self.rules = _Rules()
+
+    def value(self, value: Value) -> str:
+        return value.line
+
+    def node(self, node: Node, *, top: bool) -> str:
+        rules = self.rules
+        if isinstance(node, OneOf):
+            return rules.terminal((self.value(each) if top else each.json) for each in node.values)
+        if isinstance(node, Several):
+            return rules.different([each.json for each in node.items], node.least, node.most)
+        if isinstance(node, Listed):
+            item = self.node(node.item, top=False)
+            item = item if item.isidentifier() else rules.rule(item)
+            return f'"[" {item} ("," {item}){{{node.least - 1},{node.most - 1}}} "]"'
+        if isinstance(node, Fields):
+            return rules.rule(self.fields(node))
+        return rules.rule(" | ".join(self.node(each, top=top) for each in node.nodes))
+
+    def fields(self, node: Fields) -> str:
+        """An object: its first required field has no comma before it, what may be left out comes behind."""
+        ordered = sorted(node.fields, key=lambda field: not field.required)
+        found: list[str] = []
+        for at, field in enumerate(ordered):
+            opens = "{" if at == 0 else ","
+            body = f"{quoted(f'{opens}{spell(field.name)}:')} {self.node(field.node, top=False)}"
+            found.append(body if field.required else f"({body})?")
+        return " ".join([*found, '"}"'])
+
+    # --- a line
+
+    def argument(self, argument: Argument) -> str:
+        name = argument.name if is_plain_name(argument.name) else spell(argument.name)
+        body = f"{quoted(f' {name}=')} {self.node(argument.node, top=True)}"
+        return body if argument.required else f"({body})?"
+
+    def part(self, part: Part) -> str:
+        if isinstance(part, Argument):
+            return self.argument(part)
+        if isinstance(part, Group):
+            return f"({' | '.join(self.argument(each) for each in part.arguments)})"
+        return f"({' | '.join(self.parts(way) for way in part.ways)})"
+
+    def parts(self, parts: Iterable[Part]) -> str:
+        return " ".join(self.part(part) for part in parts)
+
+    def form(self, form: Form) -> str:
+        source = self.rules.terminal(f" <{number}" for number in form.sources) if form.sources else ""
+        each = quoted(f" each {form.each.json}") if form.each is not None else ""
+        body = " ".join(filter(None, (source, self.parts(form.parts), each)))
+        return self.rules.rule(body) if body else '""'
+
+
+def line_grammar(line: Line) -> str:
+    """The grammar of the next line in line notation, its number and its end included."""
+    notation = _Notation()
+    by_tool: dict[str, list[str]] = {}
+    for form in line.forms:
+        by_tool.setdefault(form.tool, []).append(notation.form(form))
+    steps = [f"{quoted(tool)} ({' | '.join(forms)})" for tool, forms in by_tool.items()]
+    ways = [f"{quoted(f'{line.number} ')} ({' | '.join(steps)}) {quoted(NEWLINE)}"] if steps else []
+    if line.ends:
+        ways.append(quoted(f"end{NEWLINE}"))
+    return "\n".join([f"start: {' | '.join(ways)}", *notation.rules.lines]) + "\n"

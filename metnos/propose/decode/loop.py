@@ -1,0 +1,239 @@
+"""From a session to a plan: a line, a look at what it makes, the next line.
+
+Law: a line that the checks refuse is taken back, its choice is closed, and the line is written anew; a whole plan that
+they refuse is taken back to the first line that a diagnostic names. Every round closes at least one choice and all are
+bounded, so it ends. What comes out has passed validator and guards. No text but the request reaches the model here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metnos.plan.jsondata import spell
+from metnos.plan.notation import parse_lines
+from metnos.plan.write import to_json
+from metnos.propose.decode.asking import lacking
+from metnos.propose.decode.choices import END, SOURCE, Choice
+from metnos.propose.decode.lark import line_grammar
+from metnos.propose.decode.line import Tools
+from metnos.propose.decode.model import Bounds, Impossible, Written
+from metnos.propose.decode.offers import Offers
+from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
+from metnos.propose.models.ports import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metnos.checks.model import CheckContext
+    from metnos.plan.diagnostics import Diagnostic
+    from metnos.propose.models.ports import Session
+    from metnos.request.model import Request
+
+_END_LINE = "end\n"
+
+
+class Decoder:
+    """One request, and everything that holds for all lines of its plan."""
+
+    def __init__(
+        self,
+        checks: Checks,
+        names: Iterable[str],
+        request: Request,
+        context: CheckContext,
+        *,
+        judge: Judge | None = None,
+        bounds: Bounds | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            checks: Over the whole catalog.
+            names: Of the tools that may be named, best first.
+            request: What was said.
+            context: What may be known beside the plan; its request is `request`.
+            judge: What accepts the whole plan; None: validator and guards of `checks`.
+            bounds: How much it may cost.
+        """
+        self.checks = checks
+        self.context = context
+        self.request = request
+        self.judge = judge or checks.judge(context)
+        self.bounds = bounds or Bounds()
+        self.offers = Offers(request)
+        named = (checks.validator.bound(name) for name in names)
+        self.tools = Tools([bound for bound in named if bound is not None], self.offers)
+
+    def refused(self) -> Written | Impossible | None:
+        """What can be said before a model is asked: a question, or that it cannot be done; None: ask it."""
+        return lacking(self.tools, begin(self.checks, self.request, self.context))
+
+    def decode(
+        self, session: Session, *, steps: tuple[Plan, ...] = (), masked: frozenset[Choice] = frozenset()
+    ) -> Written | Impossible:
+        """Write a plan; what `refused` says comes first.
+
+        Args:
+            session: Behind the prompt, its answer open.
+            steps: Steps that stand already; they are fed to the session.
+            masked: Choices that are closed: at the line behind `steps`, or, where a tool as a whole is, everywhere.
+
+        Raises:
+            ModelFault: As the session says.
+        """
+        if not steps and not masked and (refused := self.refused()) is not None:
+            return refused
+        return _Writing(self, session, steps, masked).write()
+
+
+class _Writing:
+    """One plan being written."""
+
+    def __init__(self, decoder: Decoder, session: Session, steps: tuple[Plan, ...], masked: frozenset[Choice]) -> None:
+        self.of = decoder
+        self.session = session
+        self.before = session.usage
+        self.everywhere = frozenset(choice for choice in masked if not choice.argument and choice.tool != END)
+        self.sofar: list[Sofar] = [begin(decoder.checks, decoder.request, decoder.context)]
+        self.marks: list[int] = [session.mark()]
+        self.lines: list[str] = []
+        self.masks: list[set[Choice]] = [set()]
+        self.margins: list[float] = []
+        self.refusals = 0
+        self.rounds = 0
+        self.about = ""
+        for step in steps:
+            line = line_of(len(self.lines) + 1, step)
+            session.feed(line)
+            self._push(step, line, 0.0)
+        self.masks[-1] |= masked
+
+    def write(self) -> Written | Impossible:
+        while self.refusals <= self.of.bounds.refusals and self.rounds < self.of.bounds.rounds:
+            done = self._next()
+            if done is not None:
+                return done
+        return self._impossible()
+
+    def _next(self) -> Written | Impossible | None:
+        """One line more, or one less."""
+        now = self.sofar[-1]
+        line = self.of.tools.line(now, frozenset(self.masks[-1]) | self.everywhere)
+        if not line.forms and not line.ends:
+            return self._back()
+        decoded = self.session.decode(line_grammar(line), most_tokens=self.of.bounds.line_tokens)
+        if decoded.text == _END_LINE:
+            return self._end(now, decoded.margin)
+        step, faults = read_line(decoded.text, now.number)
+        if step is None:
+            self._refuse(len(self.lines), NO_STEP, faults)
+            return None
+        if step in now.steps:
+            self._close(len(self.lines), {Choice(step["tool"])})
+            return None
+        self._push(step, decoded.text, decoded.margin)
+        if self.sofar[-1].checked.diagnostics:
+            faults = self.sofar[-1].checked.diagnostics
+            self._pop(len(self.lines) - 1)
+            self._refuse(len(self.lines), step, faults)
+        return None
+
+    def _end(self, now: Sofar, margin: float) -> Written | None:
+        plan: Plan = {"steps": [*now.steps, END_STEP]}
+        faults = self.of.judge(plan)
+        if not faults:
+            lines = (*self.lines, _END_LINE)
+            margins = [*self.margins, margin]
+            return Written(plan=plan, lines=lines, usage=self._usage(), refused=self.refusals, margin=min(margins))
+        self.rounds += 1
+        self.about = faults[0].expected
+        at = min(step_of(fault.where, len(now.steps)) for fault in faults)
+        first = tuple(fault for fault in faults if step_of(fault.where, len(now.steps)) == at)
+        step = now.steps[at] if at < len(now.steps) else NO_STEP
+        self._refuse(at, step, first)
+        return None
+
+    # --- forward and back
+
+    def _push(self, step: Plan, line: str, margin: float) -> None:
+        self.lines.append(line)
+        self.margins.append(margin)
+        self.marks.append(self.session.mark())
+        self.masks.append(set())
+        before = self.sofar[-1]
+        self.sofar.append(begin(self.of.checks, before.request, before.context, (*before.steps, step)))
+
+    def _pop(self, count: int) -> None:
+        """Back to `count` lines; the session forgets what came behind them."""
+        del self.lines[count:], self.margins[count:], self.sofar[count + 1 :]
+        del self.masks[count + 1 :], self.marks[count + 1 :]
+        self.session.rewind(self.marks[-1])
+
+    def _refuse(self, at: int, step: Plan, faults: tuple[Diagnostic, ...]) -> None:
+        self._close(at, {choice_of(fault.where, step) for fault in faults})
+
+    def _close(self, at: int, choices: set[Choice]) -> None:
+        """Close choices of line `at` (from 0), and write it anew."""
+        self.refusals += 1
+        self._pop(at)
+        if choices <= self.masks[-1]:  # it was closed, and came again: the tool as a whole
+            choices = {Choice(choice.tool) for choice in choices}
+        self.masks[-1] |= choices
+
+    def _back(self) -> Impossible | None:
+        """Nothing can stand here: the line before was wrong."""
+        if not self.lines:
+            return self._impossible()
+        at = len(self.lines) - 1
+        step = self.sofar[-1].steps[-1]
+        source = Choice(step["tool"], SOURCE, str(step["args"].get("from_step")))
+        other = "from_step" in step["args"] and source not in self.masks[at]
+        self._close(at, {source if other else Choice(step["tool"])})
+        return None
+
+    def _impossible(self) -> Impossible:
+        return Impossible(code="out-of-scope", about=self.about, usage=self._usage(), refused=self.refusals)
+
+    def _usage(self) -> Usage:
+        after, before = self.session.usage, self.before
+        names = Usage.__struct_fields__
+        return Usage(**{name: getattr(after, name) - getattr(before, name) for name in names})
+
+
+def line_of(number: int, step: Plan) -> str:
+    """A step as it is written."""
+    from metnos.plan.notation import show
+    from metnos.plan.parse import read_plan
+
+    plan = read_plan({"steps": [step, END_STEP]}).plan
+    assert plan is not None
+    return f"{number}{show(plan).splitlines()[0].removeprefix('1')}\n"
+
+
+def read_line(text: str, number: int) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
+    """The step that a line stands for."""
+    before = "".join(f"{at} x\n" for at in range(1, number))
+    parsed = parse_lines(f"{before}{text}end\n")
+    if parsed.plan is None or parsed.diagnostics:
+        return None, parsed.diagnostics
+    return to_json(parsed.plan)["steps"][number - 1], ()
+
+
+def step_of(where: str, count: int) -> int:
+    """The step (from 0) that a place in the plan belongs to; `count`: the end."""
+    parts = where.split("/")
+    found = parts[2] if len(parts) > 2 and parts[1] == "steps" else ""
+    return min(int(found), count) if found.isdecimal() else count
+
+
+def choice_of(where: str, step: Plan) -> Choice:
+    """The choice that a fault at `where` closes."""
+    tool: str = step["tool"]
+    args: dict[str, Any] = step["args"]
+    parts = where.split("/")
+    if tool == END or len(parts) < 5 or parts[3] != "args":
+        return Choice(tool)
+    name = parts[4].replace("~1", "/").replace("~0", "~")
+    if name in args and name != "from_step":
+        return Choice(tool, name, spell(args[name]))
+    return Choice(tool, SOURCE, str(args["from_step"])) if "from_step" in args else Choice(tool)

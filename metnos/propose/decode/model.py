@@ -1,0 +1,43 @@
+"""What came of decoding: a plan and the lines it was written in, or why there is none. Pure data."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from metnos.propose.models.ports import Usage
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan that validator and guards accept."""
+
+    plan: dict[str, Any]
+    lines: tuple[str, ...]
+    """As they were written; none for a question that no model was asked for."""
+    usage: Usage = Usage()
+    refused: int = 0
+    """Lines that were decoded and taken back."""
+    margin: float = 0.0
+    """The smallest of its lines, in nats."""
+
+
+class Impossible(msgspec.Struct, frozen=True, kw_only=True):
+    """No plan."""
+
+    code: Literal["out-of-scope", "too-vague"]
+    about: str = ""
+    """The part of the request that it is about; empty: all of it."""
+    usage: Usage = Usage()
+    refused: int = 0
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """How much one plan may cost."""
+
+    line_tokens: int = 256
+    """Of one line; a line cannot become longer than its longest value by much."""
+    refusals: int = 12
+    """Lines that may be taken back in all."""
+    rounds: int = 3
+    """How often a whole plan may be refused."""

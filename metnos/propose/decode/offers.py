@@ -1,0 +1,247 @@
+"""What the request offers to be copied into a plan: its typed values, and its words.
+
+Law: nothing here that the request does not say, but for a table of small numbers. Forms are those of the conversions
+of the cache, so that a plan that was written here can be generalised there. What people say is data: a `${` in it is
+escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
+from metnos.plan.spelling import format_parts
+from metnos.propose.decode.choices import Value
+from metnos.request.lexicon import lexicon_for
+from metnos.request.named import names_said
+from metnos.request.tokens import tokenise
+from metnos.values.runtime import PERIODS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from metnos.request.model import Request, Slot
+
+NAMING: Final = frozenset({"path", "name", "quoted", "address", "url"})
+"""Kinds of slots that name one thing."""
+LISTS: Final = frozenset({"paths", "addresses", "urls", "texts"})
+SAYING: Final = frozenset({"quoted", "name"})
+"""Kinds of slots whose text may be anything."""
+LONGEST_SPAN: Final = 8
+"""Words of a span that does not go to the end of the request."""
+MOST_SPANS: Final = 160
+_EXTENSION = re.compile(r"[A-Za-z0-9]{1,5}")
+_PLAIN_WORD = re.compile(r"[\w.+@&'-]+")
+
+
+class _Word(NamedTuple):
+    start: int
+    end: int
+    text: str
+    key: str
+    meant: bool
+    """It carries meaning: no function word, no politeness."""
+    known: bool
+    """The lexicon explains it."""
+    free: bool
+    """It stands in no slot."""
+
+
+def plain(text: str) -> Value:
+    """Text that stands for itself."""
+    return Value(format_parts((text,)))
+
+
+def unique(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Each once, in order."""
+    return tuple({value.json: value for value in values}.values())
+
+
+class Offers:
+    """The values of one request. Made once; each list when it is first asked for."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.slots: tuple[Slot, ...] = tuple(item for slot in request.slots for item in slot.items or (slot,))
+
+    # --- typed values
+
+    def _of(self, kinds: Iterable[str]) -> Iterator[Slot]:
+        wanted = frozenset(kinds)
+        return (slot for slot in self.slots if slot.kind in wanted)
+
+    @cached_property
+    def names(self) -> tuple[Value, ...]:
+        """What is named: paths, names, quoted text, addresses, URLs; as a target may be written."""
+        slots = [slot.value for slot in self._of(NAMING) if isinstance(slot.value, str) and slot.value]
+        return unique(plain(name) for name in (*slots, *names_said(self.request)))
+
+    @cached_property
+    def lists(self) -> tuple[Value, ...]:
+        """Lists of names that were said as lists."""
+        found = [slot for slot in self.request.slots if slot.kind in LISTS and len(slot.items) > 1]
+        return unique(Value([format_parts((str(item.value),)) for item in slot.items]) for slot in found)
+
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """JSON of the names that stand in a list."""
+        return frozenset(plain(str(item.value)).json for slot in self.request.slots for item in slot.items)
+
+    @cached_property
+    def quoted(self) -> tuple[Value, ...]:
+        """Quoted text and names."""
+        return unique(plain(slot.value) for slot in self._of(SAYING) if isinstance(slot.value, str) and slot.value)
+
+    @cached_property
+    def globs(self) -> tuple[Value, ...]:
+        """Patterns of file names: `*.ext` from kinds of files, `*word*` from names and words that nothing explains."""
+        found = [slot.value for slot in self._of({"glob"})]
+        found += [slot.value for slot in self._of({"path"}) if "/" not in slot.value]
+        said = [slot.value for slot in self._of(SAYING) if isinstance(slot.value, str)]
+        words = [word.text for word in self._words if word.free and word.meant and not word.known]
+        found += [f"*.{word}" for word in words if _EXTENSION.fullmatch(word)]
+        found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
+        return unique(plain(pattern) for pattern in found if isinstance(pattern, str))
+
+    @cached_property
+    def extensions(self) -> tuple[Value, ...]:
+        """`.pdf` and `pdf`, of kinds of files."""
+        found = [
+            convert(name, slot, self.request.language)
+            for slot in self._of({"glob"})
+            for name in ("dotted", "extension")
+        ]
+        return unique(plain(each) for each in found if isinstance(each, str))
+
+    @cached_property
+    def integers(self) -> tuple[Value, ...]:
+        """Whole numbers that were said."""
+        return unique(Value(slot.value) for slot in self._of({"integer", "number"}) if isinstance(slot.value, int))
+
+    @cached_property
+    def numbers(self) -> tuple[Value, ...]:
+        """All numbers that were said; a size in bytes."""
+        return unique(Value(slot.value) for slot in self._of({"integer", "number", "size"}))
+
+    @cached_property
+    def sizes(self) -> tuple[Value, ...]:
+        """Sizes in bytes; where none was said, whole numbers."""
+        return unique(Value(slot.value) for slot in self._of({"size"})) or self.integers
+
+    @cached_property
+    def durations(self) -> tuple[Value, ...]:
+        """Lengths of time as whole numbers of weeks, days, hours, minutes and seconds."""
+        units = ("weeks", "days", "hours", "minutes", "seconds")
+        found = [convert(unit, slot, self.request.language) for slot in self._of({"duration"}) for unit in units]
+        return unique(Value(each) for each in found if isinstance(each, int))
+
+    @cached_property
+    def times(self) -> tuple[Value, ...]:
+        """Instants and days: ends of the periods that were said, dates; an age is the day so long ago."""
+        return unique(Value(each) for slot in self.slots for each in self._times(slot))
+
+    def _times(self, slot: Slot) -> Iterator[Any]:
+        language = self.request.language
+        if slot.kind == "period":
+            names = ("first.start", "last.end", "first.end", "last.start")
+        elif slot.kind == "date":
+            names = ("as-date", "value", "next-day", "midnight", "next-midnight")
+        elif slot.kind == "duration":
+            days = convert("days", slot, language)
+            if isinstance(days, int) and days <= PERIODS["day"]:
+                yield f"${{RUNTIME:day-{days}.start}}"
+            return
+        else:
+            return
+        made = {name: convert(name, slot, language) for name in names if name in REFERENCES or name in CONVERSIONS}
+        yield from (made["as-date"],) if made.get("as-date") else (each for each in made.values() if _is_time(each))
+
+    @cached_property
+    def narrows(self) -> bool:
+        """Whether the request says which ones: by a value, by a word that nothing explains, or by one that describes."""
+        return bool(self.names) or self.describes
+
+    @cached_property
+    def describes(self) -> bool:
+        """The same, not by a name."""
+        words = lexicon_for(self.request.language).words
+        described = (words.get(word.key) for word in self._words if word.free and word.meant)
+        return any(slot.kind not in NAMING for slot in self.slots) or any(
+            word is None or not word.roles & {"verb", "object", "quantifier", "pronoun"} for word in described
+        )
+
+    # --- words
+
+    @cached_property
+    def _words(self) -> tuple[_Word, ...]:
+        request = self.request
+        reasons = [(span.start, span.end, span.reason) for span in request.spans]
+        found: list[_Word] = []
+        for token in tokenise(request.text):
+            if token.kind == "space":
+                continue
+            reason = next((why for start, end, why in reasons if start <= token.start < end), "unknown")
+            meant = reason not in ("stop", "polite") and token.kind != "punct"
+            slot = next((slot for slot in request.slots if slot.start <= token.start < slot.end), None)
+            if slot is not None and token.start > slot.start and found and found[-1].end >= token.start:
+                found[-1] = found[-1]._replace(end=token.end, text=request.text[found[-1].start : token.end])
+                continue
+            found.append(
+                _Word(
+                    token.start,
+                    token.end,
+                    request.text[token.start : token.end],
+                    token.key,
+                    meant,
+                    reason != "unknown",
+                    slot is None,
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def unexplained(self) -> tuple[Value, ...]:
+        """Runs of words that nothing explains, longest first, then each of the words: names that no rule sees."""
+        return unique(plain(text) for text in self._runs(lambda word: word.free and word.meant and not word.known))
+
+    @cached_property
+    def content(self) -> tuple[Value, ...]:
+        """The words that carry meaning, each by itself, as written."""
+        return unique(plain(word.text) for word in self._words if word.free and word.meant)
+
+    def _runs(self, wanted: Callable[[_Word], bool]) -> Iterator[str]:
+        words, text = self._words, self.request.text
+        at = 0
+        while at < len(words):
+            end = at
+            while end < len(words) and wanted(words[end]):
+                end += 1
+            for length in range(end - at, 0, -1):
+                for first in range(at, end - length + 1):
+                    yield text[words[first].start : words[first + length - 1].end]
+            at = max(end, at + 1)
+
+    @cached_property
+    def passages(self) -> tuple[Value, ...]:
+        """All that may be text of the person's own, likeliest first."""
+        return unique((*self.quoted, *self.unexplained, *self.content, *self.spans))
+
+    @cached_property
+    def spans(self) -> tuple[Value, ...]:
+        """Passages of the request, whole words, beginning with one that is no punctuation: quoted text first, then the longest."""
+        words, text = self._words, self.request.text
+        found: list[str] = []
+        for length in range(len(words), 0, -1):
+            for first in range(len(words) - length + 1):
+                last = first + length - 1
+                if length > LONGEST_SPAN and last < len(words) - 1:
+                    continue
+                if words[last].meant and (words[first].meant or length > 1) and words[first].text[0].isalnum():
+                    found.append(text[words[first].start : words[last].end])
+        return unique((*self.quoted, *(plain(span) for span in found[-MOST_SPANS:])))
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.match(r"\d{4}-\d\d-\d\d|\$\{RUNTIME:", value))

@@ -1,0 +1,306 @@
+"""The proposer of this house: routing, a question or a refusal where code can tell, else one call to a model.
+
+    planner = Planner(registry, catalog, home=settings.home_folder)
+    Engine.open(proposer=planner)
+
+Law: what reaches a model is the request, the contracts, and where a turn goes on the names and types of what it has. No
+result of a tool, no message of a failure and no name of a file is ever part of a prompt. A plan that a model wrote under
+the grammar has passed validator and guards before it is handed over. Each purpose has its way:
+
+| purpose | what is done |
+|---|---|
+| first | a question or a refusal by code; else a plan, line by line |
+| repair | the lines before the first fault stand, its choice is closed; if nothing is left, a new plan, told the faults |
+| recovery | a new plan without the tool that failed |
+| continuation | a new plan, told what is given and done, by name and type |
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
+
+from metnos.checks.model import CheckContext
+from metnos.propose.decode.choices import Choice
+from metnos.propose.decode.loop import Decoder, choice_of, step_of
+from metnos.propose.decode.model import Bounds, Impossible, Written
+from metnos.propose.decode.state import NO_STEP, Checks
+from metnos.propose.model import Declined, Proposal
+from metnos.propose.models.ports import Message, ModelFault, Stop, Usage
+from metnos.propose.models.registry import decodes
+from metnos.request.understand import understand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from metnos.contracts.catalog import Catalog
+    from metnos.propose.candidates import Candidates
+    from metnos.propose.decode.state import Plan
+    from metnos.propose.model import PlanRequest
+    from metnos.propose.models.config import ModelConfig
+    from metnos.propose.models.ports import ChatModel, DecodingModel, Role, Session
+    from metnos.propose.models.registry import Attempted, RoleModel
+    from metnos.request.model import Request
+
+MOST_TOKENS: Final = 1200
+"""Of a plan that a model writes as JSON, without a grammar of ours."""
+
+
+class Models(Protocol):
+    """What is needed of a registry."""
+
+    def role(self, role: Role) -> RoleModel:
+        """The models of a role, as one."""
+        ...
+
+
+class Prompt(Protocol):
+    """What a model is told."""
+
+    def prefix(self, candidates: Candidates) -> Sequence[Message]:
+        """Before the request: the same bytes each time, so that its state is kept."""
+        ...
+
+    def question(self, request: PlanRequest, candidates: Candidates) -> str:
+        """The message that the plan answers."""
+        ...
+
+
+class Gate(Protocol):
+    """Whether a model thinks that the tools can do what is asked."""
+
+    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> bool:
+        """Ask, and leave the session as it was."""
+        ...
+
+
+class PlainPrompt:
+    """The plan language in a page and the tools; then the request."""
+
+    def prefix(self, candidates: Candidates) -> Sequence[Message]:
+        """All tools, in English."""
+        return (Message("system", candidates.as_prompt()),)
+
+    def question(self, request: PlanRequest, candidates: Candidates) -> str:
+        """The request, and what is given."""
+        del candidates
+        return request.as_prompt()
+
+
+class _Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One call, understood."""
+
+    request: PlanRequest
+    understood: Request
+    candidates: Candidates
+    names: tuple[str, ...]
+    decoder: Decoder
+    steps: tuple[Plan, ...] = ()
+    masked: frozenset[Choice] = frozenset()
+
+
+class Planner:
+    """A proposer: `(request, candidates) -> Proposal | Declined`. Safe between threads.
+
+    Raises, when called:
+        ModelFault: No model of the role gave anything.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        catalog: Catalog,
+        *,
+        home: str = "",
+        role: Role = "middle",
+        prompt: Prompt | None = None,
+        gate: Gate | None = None,
+        bounds: Bounds | None = None,
+        route: Callable[[Request, Catalog], Sequence[str]] | None = None,
+    ) -> None:
+        """Prepare; no model is opened.
+
+        Args:
+            models: The registry.
+            catalog: What a plan may name; its checks are made here.
+            home: What `~` means in what a person says; empty: nothing.
+            role: Whose models plan.
+            prompt: What they are told.
+            gate: Asked before a plan is decoded; None: nobody is.
+            bounds: What one plan may cost.
+            route: Names of the tools for a request, best first; None: all.
+        """
+        self._models = models
+        self._catalog = catalog
+        self._checks = Checks(catalog)
+        self._home = home
+        self._role: Role = role
+        self._prompt = prompt or PlainPrompt()
+        self._gate = gate
+        self._bounds = bounds
+        self._route = route
+        self._running: set[Stop] = set()
+        self._lock = threading.Lock()
+
+    def __call__(
+        self, request: PlanRequest, candidates: Candidates, *, stop: Stop | None = None
+    ) -> Proposal | Declined:
+        """A plan for `request` out of `candidates`.
+
+        Args:
+            request: What the turn asks.
+            candidates: The tools that it may name.
+            stop: When to end early; None: only `cancel` does.
+        """
+        task = self._task(request, candidates)
+        first = request.purpose == "first"
+        known = task.decoder.refused() if first else None
+        if known is not None:
+            return _told(known, "")
+        with self._stoppable(stop) as running:
+            done = self._models.role(self._role).attempt(
+                lambda model, config, limits: self._work(task, model, config, limits), stop=running
+            )
+        return _with_wasted(done)
+
+    def cancel(self) -> None:
+        """End every call that runs now, at its next token; from any thread."""
+        with self._lock:
+            for stop in self._running:
+                stop.cancel()
+
+    @contextmanager
+    def _stoppable(self, stop: Stop | None) -> Generator[Stop]:
+        running = stop or Stop()
+        with self._lock:
+            self._running.add(running)
+        try:
+            yield running
+        finally:
+            with self._lock:
+                self._running.discard(running)
+
+    # --- one call
+
+    def _task(self, request: PlanRequest, candidates: Candidates) -> _Task:
+        understood = understand(request.text, request.language)
+        there = frozenset(candidates.names)
+        failed = failed_tools(request)
+        routed = candidates.names if self._route is None else self._route(understood, self._catalog)
+        names = tuple(name for name in routed if name in there and name not in failed)
+        context = CheckContext(
+            source="model",
+            request=understood,
+            home=self._home,
+            inputs=dict(request.inputs),
+            earlier_steps=dict(request.earlier),
+        )
+        decoder = Decoder(self._checks, names, understood, context, bounds=self._bounds)
+        steps, masked = kept(request) if request.purpose == "repair" else ((), frozenset[Choice]())
+        return _Task(
+            request=request,
+            understood=understood,
+            candidates=candidates,
+            names=names,
+            decoder=decoder,
+            steps=steps,
+            masked=masked,
+        )
+
+    def _work(self, task: _Task, model: ChatModel, config: ModelConfig, stop: Stop) -> Proposal | Declined:
+        if decodes(model):
+            return self._decoded(task, model, config, stop)
+        return self._completed(task, model, stop)
+
+    def _decoded(self, task: _Task, model: DecodingModel, config: ModelConfig, stop: Stop) -> Proposal | Declined:
+        with closing(model.session(self._prompt.prefix(task.candidates), stop=stop)) as session:
+            request = task.request
+            if self._gate is not None and request.purpose == "first" and not self._gate(session, request, config):
+                return _told(Impossible(code="out-of-scope", usage=session.usage), model.name)
+            mark = session.mark()
+            session.ask(self._prompt.question(without_faults(request), task.candidates))
+            written = task.decoder.decode(session, steps=task.steps, masked=task.masked)
+            if isinstance(written, Impossible) and request.purpose == "repair" and request.diagnostics:
+                session.rewind(mark)
+                session.ask(self._prompt.question(request, task.candidates))
+                written = task.decoder.decode(session)
+            return _told(written, model.name, session.usage)
+
+    def _completed(self, task: _Task, model: ChatModel, stop: Stop) -> Proposal:
+        """One answer, held to the schema of the plan file as far as the server can; the turn checks it."""
+        candidates = task.candidates.only(frozenset(task.names))
+        messages = (
+            *self._prompt.prefix(candidates),
+            Message("user", self._prompt.question(plain(task.request), candidates)),
+        )
+        answer = model.complete(messages, most_tokens=MOST_TOKENS, stop=stop, schema=candidates.plan_schema())
+        if answer.finish == "length":
+            raise ModelFault("model-length", f"no plan within {MOST_TOKENS} tokens", usage=answer.usage)
+        return Proposal(
+            answer.text,
+            model=answer.model,
+            tokens_in=answer.usage.tokens_in,
+            tokens_out=answer.usage.tokens_out,
+            calls=max(1, answer.usage.calls),
+        )
+
+
+# --- what the purposes mean ------------------------------------------------------------------------------------
+
+
+def failed_tools(request: PlanRequest) -> frozenset[str]:
+    """On a recovery, the tools of the steps that its diagnostics name."""
+    if request.purpose != "recovery" or request.plan is None:
+        return frozenset()
+    steps: list[Any] = request.plan.get("steps", [])
+    at = {step_of(fault.where, len(steps)) for fault in request.diagnostics}
+    return frozenset(str(steps[number].get("tool", "")) for number in at if number < len(steps))
+
+
+def kept(request: PlanRequest) -> tuple[tuple[Plan, ...], frozenset[Choice]]:
+    """On a repair, the steps before the first fault, and the choices that it closes."""
+    steps: list[Plan] = [] if request.plan is None else list(request.plan.get("steps", ()))[:-1]
+    if not request.diagnostics or not all(isinstance(step.get("args"), dict) and "tool" in step for step in steps):
+        return (), frozenset()
+    at = min(step_of(fault.where, len(steps)) for fault in request.diagnostics)
+    step = steps[at] if at < len(steps) else NO_STEP
+    first = [fault for fault in request.diagnostics if step_of(fault.where, len(steps)) == at]
+    return tuple(steps[:at]), frozenset(choice_of(fault.where, step) for fault in first)
+
+
+def without_faults(request: PlanRequest) -> PlanRequest:
+    """Decoding needs no words about what was wrong: the choice is closed."""
+    return msgspec.structs.replace(request, diagnostics=(), plan=None, written="")
+
+
+def plain(request: PlanRequest) -> PlanRequest:
+    """What may be shown: of a failure while running only that there was one, which the missing tool says."""
+    return request if request.purpose == "repair" else without_faults(request)
+
+
+def _told(done: Written | Impossible, model: str, usage: Usage | None = None) -> Proposal | Declined:
+    spent = usage or done.usage
+    if isinstance(done, Impossible):
+        return Declined(
+            code=done.code,
+            about=done.about,
+            model=model,
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            calls=spent.calls,
+        )
+    return Proposal(done.plan, model=model, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out, calls=spent.calls)
+
+
+def _with_wasted(done: Attempted[Proposal | Declined]) -> Proposal | Declined:
+    """With what the models before it cost in vain."""
+    wasted = done.wasted
+    return msgspec.structs.replace(
+        done.value,
+        tokens_in=done.value.tokens_in + wasted.tokens_in,
+        tokens_out=done.value.tokens_out + wasted.tokens_out,
+        calls=done.value.calls + wasted.calls,
+    )

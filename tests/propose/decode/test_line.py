@@ -1,0 +1,218 @@
+"""What a line may be: tools, inputs, values; and that the grammar says neither less nor more than that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from metnos.checks.model import CheckContext
+from metnos.plan.diagnostics import Diagnostic
+from metnos.propose.decode.choices import END, SOURCE, Choice
+from metnos.propose.decode.lark import line_grammar
+from metnos.propose.decode.loop import Decoder, choice_of, line_of, read_line, step_of
+from metnos.propose.decode.model import Bounds, Impossible, Written
+from metnos.propose.decode.state import begin
+from metnos.propose.models.ports import ModelFault, Stop
+from metnos.request.understand import understand
+from metnos.testing import RandomSession
+from metnos.testing.deciding import accepts
+
+if TYPE_CHECKING:
+    from metnos.propose.decode.state import Checks, Plan
+
+SHIPPED = ("find_files", "sort_entries", "take_entries", "render_table", "filter_entries", "delete_files", "move_files",
+           "copy_files", "write_files", "read_files_csv", "find_texts", "read_files", "create_dirs", "compute_stats")  # fmt: skip
+FIND: Plan = {"tool": "find_files", "args": {}}
+
+
+def decoder(checks: Checks, text: str, names: tuple[str, ...] = SHIPPED, **known: Any) -> Decoder:
+    request = understand(text)
+    return Decoder(checks, names, request, CheckContext(source="model", request=request, **known))
+
+
+def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) -> str:
+    sofar = begin(of.checks, of.request, of.context, steps)
+    assert sofar.checked.ok
+    return line_grammar(of.tools.line(sofar, masked))
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "line", "fits"),
+    [
+        ("delete draft.txt", (), '1 delete_files path="draft.txt"', True),
+        ("delete draft.txt", (), '1 delete_files path="other.txt"', False),
+        ("delete draft.txt", (), "end", False),
+        ("delete draft.txt", ({"tool": "delete_files", "args": {"path": "draft.txt"}},), "end", True),
+        ("show draft.txt", (), '1 delete_files path="draft.txt"', False),
+        ("do not delete draft.txt", (), '1 delete_files path="draft.txt"', False),
+        ("list the pdf files changed yesterday", (),
+         '1 find_files pattern="*.pdf" modified_from=${RUNTIME:day-1.start} modified_to=${RUNTIME:day-1.end}', True),
+        ("list the pdf files", (), '1 find_files path="."', False),  # its default
+        ("list the pdf files", (), '1 find_files pattern="*.txt"', False),
+        ("the files larger than 2 MB", (), "1 find_files min_size=2000000", True),
+        ("files older than 30 days", (), "1 find_files modified_to=${RUNTIME:day-30.start}", True),
+        ("the largest files", (FIND,), '2 sort_entries <1 by="size" order="desc"', True),
+        ("the largest files", (FIND,), '2 sort_entries <1 by="weight"', False),
+        ("the largest files", (FIND,), '2 sort_entries <2 by="size"', False),
+        ("the largest files", (), '1 sort_entries <1 by="size"', False),
+        ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value=5000000', True),
+        ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value="5 MB"', False),
+        ("the three largest files", (FIND,), "2 take_entries <1 count=3", True),
+        ("a table of the files", (FIND,), '2 render_table <1 columns=["size","name"]', True),
+        ("a table of the files", (FIND,), '2 render_table <1 columns=["name","name"]', False),
+        ("delete a.txt and b.txt", (), '1 delete_files path=${item} each ["a.txt","b.txt"]', True),
+        ("delete a.txt and b.txt", (), '1 delete_files path="a.txt"', False),  # the other one would be left
+        ("delete the files", (FIND,), "2 delete_files <1", False),  # which ones is not said
+        ("delete all the files", (FIND,), "2 delete_files <1", True),
+        ("delete the log files", ({"tool": "find_files", "args": {"pattern": "*.log"}},), "2 delete_files <1", True),
+        ("count the files and write the number to n.txt", (FIND,),
+         '2 write_files path="n.txt" content="${step1.count}\\n"', True),
+        ("copy a.txt to b.txt", (), '1 copy_files path="a.txt" to="b.txt"', True),
+        ("copy a.txt to b.txt", (), '1 copy_files path="a.txt" to="b.txt" overwrite=true', False),
+        ("overwrite b.txt with a copy of a.txt", (), '1 copy_files path="a.txt" to="b.txt" overwrite=true', True),
+        ('find "${step1} \\" in notes.txt', (), '1 find_texts pattern="$${step1} \\\\" path="notes.txt"', True),
+    ],
+)  # fmt: skip
+def test_the_grammar_of_a_line(shipped: Checks, text: str, steps: tuple[Plan, ...], line: str, fits: bool) -> None:
+    assert accepts(grammar(decoder(shipped, text), *steps), f"{line}\n") is fits
+
+
+def test_what_fits_a_line_is_what_the_checks_take(shipped: Checks) -> None:
+    """A line of the grammar, read back, is a step without a fault; and it is spelled as the notation spells it."""
+    for seed in range(60):
+        of = decoder(shipped, "find the 3 largest pdf files in docs changed last week and copy them to old/x")
+        session, steps = RandomSession(seed), (FIND,)
+        for number in range(2, 5):
+            text = session.decode(grammar(of, *steps), most_tokens=400).text
+            if text == "end\n":
+                break
+            step, faults = read_line(text, number)
+            assert step is not None, faults
+            assert begin(of.checks, of.request, of.context, (*steps, step)).checked.ok
+            assert read_line(line_of(number, step), number)[0] == step
+            steps = (*steps, step)
+
+
+def test_closed_choices(shipped: Checks) -> None:
+    of = decoder(shipped, "delete draft.txt or notes.txt")
+    path = Choice("delete_files", "path", '"draft.txt"')
+    assert not accepts(grammar(of, masked=frozenset({path})), '1 delete_files path="draft.txt"\n')
+    assert accepts(grammar(of, masked=frozenset({path})), '1 delete_files path="notes.txt"\n')
+    assert not accepts(grammar(of, masked=frozenset({Choice("find_files")})), "1 find_files\n")
+    of = decoder(shipped, "the largest files")
+    assert not accepts(grammar(of, FIND, masked=frozenset({Choice(END)})), "end\n")
+    source = frozenset({Choice("take_entries", SOURCE, "1")})
+    assert not accepts(grammar(of, FIND, masked=source), "2 take_entries <1 count=1\n")
+    columns = frozenset({Choice("render_table", "columns", '["name"]')})
+    assert not accepts(grammar(of, FIND, masked=columns), '2 render_table <1 columns=["size"]\n')
+    assert accepts(grammar(of, FIND, masked=columns), "2 render_table <1\n")
+    field = frozenset({Choice("filter_entries", "field", '"size"')})
+    of = decoder(shipped, "files over 5 MB")
+    assert not accepts(grammar(of, FIND, masked=field), '2 filter_entries <1 field="size" op="gt" value=5000000\n')
+    group = frozenset({Choice("copy_files", "to", '"b.txt"'), Choice("copy_files", "folder", '"b.txt"')})
+    of = decoder(shipped, "copy a.txt to b.txt")
+    assert not accepts(grammar(of, masked=group), '1 copy_files path="a.txt" to="b.txt"\n')
+    assert accepts(grammar(of, masked=group), '1 copy_files path="b.txt" to="a.txt"\n')
+
+
+def test_few_lines_are_left_for_what_is_missing(shipped: Checks) -> None:
+    of = decoder(shipped, "delete draft.txt")
+    steps = tuple({"tool": "find_files", "args": {"limit": number}} for number in range(1, 8))
+    assert not accepts(grammar(of, *steps), "8 find_files\n")
+    assert accepts(grammar(of, *steps), '8 delete_files path="draft.txt"\n')
+    done = (*steps, {"tool": "delete_files", "args": {"path": "draft.txt"}})
+    assert grammar(of, *done) == 'start: "end\\n"\n'
+
+
+def test_given_inputs_may_be_targets(shipped: Checks) -> None:
+    of = decoder(shipped, "delete that file", inputs={"which": {"type": "string"}})
+    assert accepts(grammar(of), "1 delete_files path=${INPUT:which}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("delete that file", "Which file should be deleted?"),
+        ("elimina il file", "Quale file va eliminato?"),
+        ("create a folder", "What should the folder be called?"),
+        ("copy notes.txt", "Where should it go? Name the file or the folder."),
+        ("move every pdf changed last week", "Where should it go? Name the file or the folder."),
+    ],
+)
+def test_a_question_where_something_is_missing(shipped: Checks, text: str, question: str) -> None:
+    written = decoder(shipped, text).decode(RandomSession())
+    assert isinstance(written, Written)
+    assert written.plan == {"steps": [{"tool": "ask", "args": {"question": question}}]}
+    assert written.usage.tokens_out == 0
+
+
+def test_what_no_tool_does(shipped: Checks) -> None:
+    found = decoder(shipped, "send the report to anna@example.com").decode(RandomSession())
+    assert found == Impossible(code="out-of-scope", about="send the report to anna@example.com")
+
+
+# --- the loop
+
+
+def refusing(*places: str) -> Any:
+    """A judge that finds a fault at each of these places, one a time."""
+    left = list(places)
+
+    def judge(plan: Plan, /) -> tuple[Diagnostic, ...]:
+        del plan
+        return (Diagnostic(code="unknown-tool", where=left.pop(0)),) if left else ()
+
+    return judge
+
+
+def test_a_refused_plan_is_written_anew_from_its_first_fault(shipped: Checks) -> None:
+    of = decoder(shipped, "delete draft.txt", ("delete_files", "find_files"))
+    of.judge = refusing("/steps/0/tool")
+    written = of.decode(RandomSession(3), steps=(FIND,))
+    assert isinstance(written, Written)
+    assert written.refused >= 1
+    assert written.plan["steps"][0]["tool"] == "delete_files"
+
+
+def test_it_ends(shipped: Checks) -> None:
+    of = decoder(shipped, "delete draft.txt", ("delete_files",))
+    of.judge = refusing(*["/steps/0/args/path"] * 9)
+    found = of.decode(RandomSession(1))
+    assert isinstance(found, Impossible)
+    assert found.refused == 1
+    of = decoder(shipped, "list the files", ("find_files",))
+    of.judge = refusing(*[""] * 9)
+    assert isinstance(of.decode(RandomSession(1)), Impossible)
+
+
+def test_a_line_that_is_too_long_or_cancelled_is_a_fault(shipped: Checks) -> None:
+    request = understand("delete draft.txt")
+    context = CheckContext(source="model", request=request)
+    short = Decoder(shipped, ("delete_files",), request, context, bounds=Bounds(line_tokens=8))
+    with pytest.raises(ModelFault, match="more than 8 tokens"):
+        short.decode(RandomSession(1))
+    stop = Stop()
+    stop.cancel()
+    with pytest.raises(ModelFault, match="cancelled"):
+        decoder(shipped, "delete draft.txt").decode(RandomSession(1, stop=stop))
+
+
+@pytest.mark.parametrize(
+    ("where", "choice"),
+    [
+        ("/steps/0/tool", Choice("t")),
+        ("/steps/0/args/a", Choice("t", "a", "1")),
+        ("/steps/0/args/b~1c/0", Choice("t", "b/c", "[2]")),
+        ("/steps/0/args/from_step", Choice("t", SOURCE, "3")),
+        ("/steps/0/args/other", Choice("t", SOURCE, "3")),
+        ("/steps/0/args", Choice("t")),
+    ],
+)
+def test_what_a_fault_closes(where: str, choice: Choice) -> None:
+    assert choice_of(where, {"tool": "t", "args": {"a": 1, "b/c": [2], "from_step": 3}}) == choice
+
+
+def test_which_step_a_fault_is_of() -> None:
+    assert [step_of(where, 2) for where in ("/steps/1/tool", "/steps/7/args", "/steps", "")] == [1, 2, 2, 2]
+    assert choice_of("/steps/0/args/x", {"tool": "t", "args": {}}) == Choice("t")
