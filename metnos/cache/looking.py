@@ -45,23 +45,22 @@ class Looking:
         """
         scopes = self.scopes(asking)
         both: list[tuple[str, Grade]] = [(scope, grade) for scope in scopes for grade in keying.GRADES]
-        keys = [l0_key_of(scope, request, grade) for scope, grade in both]
+        forms, kinds, language = (
+            {g: keying.form_of(request, g) for g in keying.GRADES},
+            keying.kinds_of(request),
+            request.language,
+        )
+        keys = [keying.l0_key(s, language, g, forms[g], kinds, keying.said(request, g)) for s, g in both]
         for (_, grade), key, known in zip(both, keys, self._front.read_all(keys, scopes, asking.now), strict=True):
             yield self._tried("l0", grade, key, known, request, asking)
         if not request.slots:
             return
-        for scope, grade in both:
-            for key in self.l1_keys(scope, request, grade, asking):
-                yield self._tried("l1", grade, key, self.read(key, asking), request, asking)
-
-    def l1_keys(self, scope: str, request: Request, grade: Grade, asking: Asking) -> Iterator[str]:
-        """The keys under which this form may have `l1` entries."""
-        form, kinds = keying.form_of(request, grade), keying.kinds_of(request)
-        index = self._front.read(shape_key_of(scope, request, grade), self.scopes(asking), asking.now)
-        if isinstance(index, Known) and isinstance(index.kept, Shape):
-            for pattern in index.kept.patterns:
+        keys = [keying.shape_key(scope, language, grade, forms[grade], kinds) for scope, grade in both]
+        for (scope, grade), index in zip(both, self._front.read_all(keys, scopes, asking.now), strict=True):
+            for pattern in index.kept.patterns if isinstance(index, Known) and isinstance(index.kept, Shape) else ():
                 fixed = keying.fixed_of(request.slots, pattern)
-                yield keying.l1_key(scope, request.language, grade, form, kinds, fixed)
+                key = keying.l1_key(scope, language, grade, forms[grade], kinds, fixed)
+                yield self._tried("l1", grade, key, self.read(key, asking), request, asking)
 
     def read(self, key: str, asking: Asking) -> Known | Bad | None:
         """What stands under a key, if it may be believed."""
