@@ -25,6 +25,7 @@ import sqlite3
 import stat
 import time
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,9 @@ _ROWS = (
     " WHERE raw = 1 AND key IN ({}) AND (expire_time IS NULL OR expire_time > ?)"
 )
 """As `get` of diskcache asks for one; text is not looked at, for it need not even be text."""
-_KEYS = "SELECT rowid, CAST(key AS BLOB), typeof(key) = 'text' AND raw = 1 FROM Cache ORDER BY rowid"
-"""`iter` of diskcache misses rows below 0, and breaks at the last number and at text that is none."""
+_KEYS = "SELECT rowid, CAST(key AS BLOB), typeof(key) = 'text' AND raw = 1 FROM Cache"
+"""`iter` of diskcache misses rows below 0, and breaks at the last number and at text that is none.
+In no order, so that the index is read and not the rows, which are twenty times as long."""
 _DROP = "DELETE FROM Cache WHERE rowid = ? AND CAST(key AS BLOB) IS ?"
 
 
@@ -168,7 +170,7 @@ class HardenedCache(_CORE.Cache):
     def every_key(self) -> list[str | Tampered]:
         """Every row's key, oldest first."""
         found: list[str | Tampered] = []
-        for rowid, stored, is_ours in self._con.execute(_KEYS):
+        for rowid, stored, is_ours in sorted(self._con.execute(_KEYS), key=itemgetter(0)):
             key = stored.decode("ascii", "replace") if is_ours and len(stored) < _LONGEST_KEY else ""
             found.append(key if KEY.fullmatch(key) else Tampered("a key that is no digest", rowid, stored))
         return found

@@ -6,7 +6,7 @@ which must hold, and the word of a person goes to the cache.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
@@ -125,10 +125,13 @@ class CacheDoor:
         Raises:
             RecordFault: No such turn, or its log does not hold.
             NoFeedback: It has no sentence, no plan, or did not end well enough to be called good.
+            ValueError: `verdict` is neither `good` nor `bad`.
         """
         from metnos.cache.admission import Lesson
         from metnos.drivers.undoing import trusted_view
 
+        if verdict not in get_args(Verdict):
+            raise ValueError(f"{verdict!r} is no verdict: say good or bad")
         view = trusted_view(self._parts, turn)
         if not view.request or view.plan is None or view.mode != "ask" or view.plan_source == SOURCE:
             raise NoFeedback(turn, "this turn has no sentence that a plan was found for")

@@ -61,8 +61,13 @@ def draw(parts: Parts, plan: JSON | bytes) -> str:
     return drawn(read, effects)
 
 
-def find_turn(parts: Parts, text: str) -> str:
+def find_turn(parts: Parts, text: str, owner: str | None = None) -> str:
     """A turn id from an id, an unambiguous prefix, or `last`.
+
+    Args:
+        parts: Of the engine.
+        text: What was said.
+        owner: Only this one's turns are there; None: everybody's.
 
     Raises:
         RecordFault: `turn-missing`, also if more than one begins so; `log-missing`, it was recorded and is gone.
@@ -70,32 +75,40 @@ def find_turn(parts: Parts, text: str) -> str:
     from metnos.record.faults import RecordFault
 
     hint = "`metnos log` lists them"
+    latest = parts.journal.turns(1 if text == "last" and owner is None else PREFIX_SEARCH)
+    there = [one.turn for one in latest if owner in (None, one.owner)]
     if text == "last":
-        latest = parts.journal.turns(1)
-        if not latest:
+        if not there:
             raise RecordFault("turn-missing", "no turn is recorded here", hint=hint)
-        return latest[0].turn
-    found = [one.turn for one in parts.journal.turns(PREFIX_SEARCH) if one.turn.startswith(text)]
+        return there[0]
+    found = [turn for turn in there if turn.startswith(text)]
     if text in found or len(found) == 1:
         return text if text in found else found[0]
     if found:
         message = f"{len(found)} turns begin with {text!r}"
         raise RecordFault("turn-missing", message, turn=text, hint=f"say more of it; {hint}")
-    return _elsewhere(parts, text, hint)
+    return _elsewhere(parts, text, owner, hint)
 
 
-def _elsewhere(parts: Parts, text: str, hint: str) -> str:
+def _elsewhere(parts: Parts, text: str, owner: str | None, hint: str) -> str:
     """A whole id that is not among the latest: older, or gone."""
     from metnos.record.faults import RecordFault
     from metnos.record.recorder import check_turn_id
+    from metnos.record.replay import fold
+    from metnos.turn.inputs import TurnOpened
 
+    missing = RecordFault("turn-missing", f"no turn begins with {text!r}", turn=text, hint=hint)
     try:
         check_turn_id(text)
-        return parts.journal.load(text).turn
+        log = parts.journal.load(text)
+        opened = fold(log)[0]
+        if owner is not None and not (isinstance(opened, TurnOpened) and opened.owner == owner):
+            raise missing
+        return log.turn
     except RecordFault as fault:
         if fault.code not in ("turn-missing", "turn-id"):
             raise
-        raise RecordFault("turn-missing", f"no turn begins with {text!r}", turn=text, hint=hint) from fault
+        raise missing from (None if fault is missing else fault)
 
 
 def replay(parts: Parts, turn: str) -> ReplayResult:

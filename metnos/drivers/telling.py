@@ -1,7 +1,7 @@
 """Slash commands before a turn is opened: what a word tells is told, what it does is given its inputs.
 
 Law: what tells opens no turn and runs nothing; feedback goes to the cache by the door that `metnos feedback` uses. What
-does something is handed on to be a turn (`slash`).
+does something is handed on to be a turn (`slash`). Who says a word is told of, and acts on, no turn of another owner.
 """
 
 from __future__ import annotations
@@ -60,8 +60,13 @@ def begun(
 
 
 def _undone(parts: Parts, command: Command) -> dict[str, VirtualInput]:
-    turn = offline.find_turn(parts, command.argument or "last")
+    turn = _own_turn(parts, command.argument)
     return undoing.inputs_for(parts, undoing.trusted_view(parts, turn))
+
+
+def _own_turn(parts: Parts, said: str = "") -> str:
+    """The turn that is meant, if it is of who says so: a home may hold the turns of several."""
+    return offline.find_turn(parts, said or "last", parts.context.owner)
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -118,7 +123,7 @@ def _tools(parts: Parts, _argument: str, language: str) -> _Told:
 
 
 def _last(parts: Parts, _argument: str, language: str) -> _Told:
-    view = undoing.trusted_view(parts, offline.find_turn(parts, "last"))
+    view = undoing.trusted_view(parts, _own_turn(parts))
     head = f"{view.turn}  {view.outcome or view.status}  {view.request or view.mode}"
     answer = view.answer or _answer(parts, view.turn, language)
     return "\n\n".join(filter(None, (head, answer))), {
@@ -156,7 +161,7 @@ def _cache(parts: Parts, _argument: str, language: str) -> _Told:
 
 def _feedback(verdict: Literal["good", "bad"]) -> Callable[[Parts, str, str], _Told]:
     def give(parts: Parts, argument: str, language: str) -> _Told:
-        turn = offline.find_turn(parts, argument or "last")
+        turn = _own_turn(parts, argument)
         learned = CacheDoor(parts).feedback(turn, verdict)
         said = "\n".join(feedback_lines(learned, verdict, language))
         return said, {"turn": turn, "verdict": verdict, "admitted": learned.admitted, "held": learned.held}

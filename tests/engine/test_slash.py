@@ -11,6 +11,7 @@ import pytest
 from metnos.drivers.cachedoor import NoFeedback
 from metnos.drivers.slash import WORDS, CommandFault, command_of
 from metnos.drivers.undoing import NothingToUndo
+from metnos.record.faults import RecordFault
 from metnos.text import message
 from tests.support.hosted import plan, step
 
@@ -163,6 +164,40 @@ def test_feedback_is_about_the_last_turn(opens: Opens) -> None:
     assert engine.run_sync("/good").data["turn"] == turn.turn
     assert engine.run_sync("/male").answer == message("feedback.bad", "it")
     assert engine.cache.explain("read the first line of the file a.txt").reason == "negative-feedback"
+    for verdict in ("Good", "", None):
+        with pytest.raises(ValueError, match="no verdict"):
+            engine.cache.feedback(turn.turn, verdict)  # type: ignore[arg-type]
+
+
+def test_a_word_is_of_no_turn_of_another_owner(opens: Opens) -> None:
+    anna = opens(proposer=lambda *_: WRITES, approve=yes, owner="anna")
+    turn = anna.run_sync("write new.txt")
+    assert turn.outcome == "success", turn
+    bruno = opens(approve=yes, owner="bruno")
+    for word in ("/last", "/good", "/bad", "/undo"):
+        for said in (word, f"{word} {turn.turn}", f"{word} {turn.turn[:12]}"):
+            with pytest.raises((RecordFault, CommandFault)) as caught:
+                bruno.run_sync(said)
+            assert caught.value.code in ("turn-missing", "command-misused"), said
+    now = bruno.run_sync("/now")
+    assert (bruno.run_sync("/last").data["turn"], anna.run_sync("/last").data["turn"]) == (now.turn, turn.turn)
+    assert anna.run_sync(f"/undo {turn.turn}").outcome == "success"
+
+
+def test_an_old_turn_of_another_owner_is_missing_like_one_that_never_was(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = opens(proposer=lambda *_: WRITES, approve=yes, owner="anna").run_sync("write new.txt").turn
+    monkeypatch.setattr("metnos.drivers.offline.PREFIX_SEARCH", 1)
+    bruno = opens(owner="bruno")
+    bruno.run_sync("/now")
+    with pytest.raises(RecordFault) as other:
+        bruno.run_sync(f"/good {turn}")
+    with pytest.raises(RecordFault) as never_was:
+        bruno.run_sync("/good 20200101-000000-00000000")
+    assert (other.value.code, never_was.value.code) == ("turn-missing", "turn-missing")
+    assert str(other.value).replace(turn, "…") == str(never_was.value).replace("20200101-000000-00000000", "…")
+    opens(owner="anna").run_sync(f"/good {turn}")
 
 
 def test_the_page_has_a_row_for_each_word(root: Path) -> None:
