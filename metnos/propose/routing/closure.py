@@ -32,6 +32,11 @@ class Closure:
             for number, contract in enumerate(contracts)
             if contract.produces is not None and contract.produces.rule != "same" and _may_read(contract)
         ]
+        self._shapers = [
+            number
+            for number, contract in enumerate(contracts)
+            if contract.consumes is not None and contract.resources == () and _may_read(contract)
+        ][:MOST_MAKERS]
         self._makers: dict[tuple[str, ...], dict[int, None]] = {}
 
     def makers(self, wanted: tuple[str, ...]) -> dict[int, None]:
@@ -43,6 +48,15 @@ class Closure:
             known = dict.fromkeys(found[:MOST_MAKERS])
             self._makers[wanted] = known
         return known
+
+    def shaping(self, picked: Iterable[int]) -> list[int]:
+        """What takes the results of `picked` and touches nothing (sorting, counting, drawing a table), in order."""
+        kinds = {self._kind(number) for number in picked} - {""}
+        return [
+            number
+            for number in self._shapers
+            if (consumes := self._contracts[number].consumes) and any(accepts(consumes.kinds, kind) for kind in kinds)
+        ]
 
     def needed(self, picked: Iterable[int], ranked: Iterable[int]) -> list[int]:
         """What `picked` brings with it, nearest first; what it needs itself comes too. `ranked` are preferred."""

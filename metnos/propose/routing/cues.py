@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metnos.contracts.model import Intent
+from metnos.propose.routing.words import stem
 
 if TYPE_CHECKING:
     from metnos.propose.routing.parts import Part
@@ -25,13 +26,13 @@ def _data() -> dict[str, dict[str, Any]]:
 
 @cache
 def _words(language: str) -> dict[str, tuple[tuple[tuple[str, ...], Intent], ...]]:
-    """First word → (words side by side, family)."""
+    """First word → (words side by side, family); words as the index knows them: number and gender do not matter."""
     table: dict[str, tuple[tuple[tuple[str, ...], Intent], ...]] = {}
     if language == "slots":
         return table
     for family, cues in _data().get(language, {}).items():
         for cue in cues.split():
-            words = tuple(cue.split("_"))
+            words = tuple(map(stem, cue.split("_")))
             table[words[0]] = (*table.get(words[0], ()), (words, Intent(*family.split())))
     return table
 
@@ -48,14 +49,20 @@ def families_of(part: Part, language: str) -> list[Intent]:
     """The families that the words and values of a part point to, those with most cues first."""
     counted: dict[Intent, int] = {}
     table = _words(language)
-    for at, key in enumerate(part.keys):
+    keys = tuple(map(stem, part.keys))
+    for at, key in enumerate(keys):
         for words, family in table.get(key, ()):
-            if part.keys[at : at + len(words)] == words:
+            if keys[at : at + len(words)] == words:
                 counted[family] = counted.get(family, 0) + 1
     for slot in part.slots:
         for family in _slots().get(slot.kind, ()):
             counted[family] = counted.get(family, 0) + 1
     return sorted(counted, key=lambda family: (-counted[family], family.verb, family.object))
+
+
+def cue_words(part: Part, language: str) -> frozenset[str]:
+    """Words of the part that are a cue, or the first word of one, as the index knows them."""
+    return frozenset(_words(language).keys() & set(map(stem, part.keys)))
 
 
 def every_family() -> frozenset[Intent]:

@@ -30,6 +30,8 @@ _ALWAYS_MEANT: Final = frozenset({"stats", "table", "entries", "messages", "prog
 """Objects that follow from the verb: no noun needs to say them."""
 _GENERAL: Final = "find"
 """The verb of "show", "tell", "want"."""
+_FILES: Final = frozenset({"files", "dirs", "texts", "table"})
+"""Objects that are files, hold them or are in them."""
 MOST_PARTS: Final = 32
 """What is longer is one part from there on."""
 
@@ -49,8 +51,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     general: frozenset[str]
     """Words that only ask to be shown something."""
     slots: tuple[Slot, ...]
+    about_files: bool
+    """It says a noun of files, or has a value that may name one."""
     names_files: bool
-    """A value is plainly a path or a pattern."""
+    """A value is plainly a path or a pattern, or a word is a type of files."""
     types: tuple[str, ...]
     """Extensions of the files that are named, as the index knows them."""
     intents: tuple[RequestIntent, ...] = ()
@@ -89,41 +93,63 @@ def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | No
     text = request.text[start:end]
     slots = tuple(slot for slot in request.slots if start <= slot.start < end)
     tokens = [token for token in tokenise(text) if token.kind == "word" and not _is_value(token, start, slots)]
-    items = [item for slot in slots for item in slot.items or (slot,) if item.kind in {"path", "glob"}]
-    types = [mark[1].lower() for item in items if (mark := _EXTENSION.search(str(item.value)))]
     if not tokens and not slots:
         return None
-    keys: list[str] = []
-    words: list[str] = []
-    unknown: list[str] = []
-    heads: list[str] = []
-    general: set[str] = set()
-    skipped = silent(request.language)
+    said = _Said(lexicon)
     for token in tokens:
-        word = lexicon.words.get(token.key)
-        keys.append(word.canonical if word else token.key)
-        if token.key in skipped:
-            continue
-        said = words_of(text[token.start : token.end], request.language)
-        if word is None:
-            unknown += said
-            heads = said if not words else heads
-        elif word.verb == _GENERAL:
-            general.update(said)
-        words += said
+        said.add(token.key, words_of(text[token.start : token.end], lexicon.language))
+    items = [item for slot in slots for item in slot.items or (slot,) if item.kind in {"path", "glob"}]
+    types = [stem(mark[1].lower()) for item in items if (mark := _EXTENSION.search(str(item.value)))]
     return Part(
         start=start,
         end=end,
         text=text.strip(" ,;:.!?\n\t"),
-        keys=tuple(keys),
-        words=tuple(words),
-        unknown=tuple(unknown),
-        heads=tuple(heads),
-        general=frozenset(general),
+        keys=tuple(said.keys),
+        words=tuple(said.words),
+        unknown=tuple(said.unknown),
+        heads=tuple(said.heads),
+        general=frozenset(said.general),
         slots=slots,
-        names_files=any(map(_is_plain, slots)),
-        types=tuple(map(stem, types)),
+        about_files=said.about_files or any(slot.kind in _GLOBS | _PATHS for slot in slots),
+        names_files=bool(said.types) or any(map(_is_plain, slots)),
+        types=(*types, *said.types),
     )
+
+
+class _Said:
+    """The words of a part, sorted out one after the other."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self.keys: list[str] = []
+        self.words: list[str] = []
+        self.unknown: list[str] = []
+        self.heads: list[str] = []
+        self.general: set[str] = set()
+        self.types: list[str] = []
+        self.about_files = False
+        self._silent = silent(lexicon.language)
+        self._asked = False
+
+    def add(self, key: str, said: list[str]) -> None:
+        """A token, and its words as the index knows them."""
+        lexicon = self.lexicon
+        word = lexicon.words.get(key)
+        self.keys.append(word.canonical if word else key)
+        self._asked = self._asked or (word is not None and "question" in word.roles)
+        self.about_files = self.about_files or (word is not None and word.object in _FILES)
+        if key in self._silent:
+            return
+        if word is not None:
+            if word.verb == _GENERAL:
+                self.general.update(said)
+        elif (key in lexicon.types or key in lexicon.plural_types) and (self.words or self._asked):
+            self.types += said
+        else:
+            self.unknown += said
+            if not (self.words or self._asked):
+                self.heads = said
+        self.words += said
 
 
 def _is_plain(slot: Slot) -> bool:

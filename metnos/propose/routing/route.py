@@ -8,7 +8,7 @@ Law: what is asked for decides before what sounds alike. Each part of a request 
 4. what its words find in the index; and what that needs;
 5. families of intents whose object nobody said.
 
-The lists are merged in turn, so no part starves, and cut at the cap. A tool whose every effect is unasked for is in none
+The lists are merged in turn, so no part starves; what could shape their results follows, and the cap cuts. A tool whose every effect is unasked for is in none
 of them. With a weak signal the choice is wider: all that is admitted, if the catalog is small.
 """
 
@@ -24,7 +24,7 @@ from metnos.checks.guards.effects import admitted_effects
 from metnos.checks.guards.provider import named_in
 from metnos.checks.providers import provider_of, providers_of
 from metnos.propose.routing.closure import Closure
-from metnos.propose.routing.cues import families_of
+from metnos.propose.routing.cues import cue_words, families_of
 from metnos.propose.routing.index import Index, best
 from metnos.propose.routing.model import (
     DEFAULT_CAP,
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 _ALSO: dict[str, tuple[str, ...]] = {"find": ("find", "list", "get"), GENERAL: (GENERAL, "create", "append")}
 """Verb of an intent → verbs of the families that may be meant, beside those that answer it."""
+_WITHIN: dict[str, str] = {"texts": "files", "table": "files"}
+"""Object of an intent → what holds it: who writes a text, writes a file."""
 
 
 class Router:
@@ -83,6 +85,8 @@ class Router:
         if len(clauses) != 1:
             lists.append(routing.by_words({word for part in parts_of(request) for word in part.words}, cap))
         merged = list(dict.fromkeys(_in_turn(lists)))
+        shaping = [number for number in tables.closure.shaping(merged[:cap]) if admitted[number]]
+        merged = list(dict.fromkeys((*merged, *shaping)))
         if weak and len(tables.contracts) <= SMALL_CATALOG:
             merged = list(dict.fromkeys((*merged, *_numbers(admitted))))
             most = len(merged)
@@ -148,11 +152,14 @@ class _Tables:
         """Whether a contract may have one of the effects."""
         return any(effect in self._classes and self._classes[effect][number] for effect in effects)
 
-    def meant_by(self, intent: RequestIntent) -> list[int]:
-        """Numbers of the families that an intent may mean."""
+    def meant_by(self, intent: RequestIntent, part: Part) -> list[int]:
+        """Numbers of the families that an intent of a part may mean."""
         verbs = dict.fromkeys((intent.verb, *_ALSO.get(intent.verb, ()), *sorted(ANSWERS.get(intent.verb, ()))))
+        objects = dict.fromkeys((intent.object, _WITHIN.get(intent.object, intent.object)))
+        if intent.verb == GENERAL and part.names_files:
+            objects["files"] = None  # "save the list of the folders to folders.md"
         return list(
-            dict.fromkeys(n for verb in verbs for n in self._families.get((verb, intent.object), ()) if intent.object)
+            dict.fromkeys(n for thing in objects for verb in verbs for n in self._families.get((verb, thing), ()))
         )
 
 
@@ -175,12 +182,12 @@ class _Routing:
         scores = tables.index.scores((*part.words, *part.types))
         ranked = best(scores, LEXICAL, self.admitted)
         provided = [n for numbers in named for n in self._by_score(numbers, scores)[:LEXICAL]]
-        asked = [n for intent in part.grounded for n in self._by_score(tables.meant_by(intent), scores)]
+        asked = [n for intent in part.grounded for n in self._by_score(tables.meant_by(intent, part), scores)]
         cued = [
             n for f in families_of(part, self.request.language) for n in self._by_score(tables.in_family(f), scores)
         ]
         first = [*provided, *asked, *cued] if asked or provided else [*ranked[:1], *cued]
-        others = [n for intent in part.intents for n in self._by_score(tables.meant_by(intent), scores)]
+        others = [n for intent in part.intents for n in self._by_score(tables.meant_by(intent, part), scores)]
         fed = tables.closure.needed(first, ranked)
         late = tables.closure.needed([*first, *fed, *ranked, *others], ranked)
         order = dict.fromkeys((*first, *fed, *ranked, *others, *late))
@@ -205,32 +212,40 @@ class _Routing:
         """How much of a part is known to tools: its words, the files that it names, the families that it asks for."""
         known = 0.0
         missing = 0.0
+        cues = cue_words(part, self.request.language)
         for word in part.words:
             if word in part.general:
                 continue
-            if self.tables.index.known(word, self.admitted):
+            if word in cues or self.tables.index.known(word, self.admitted):
                 known += 1
             elif word in part.unknown:
                 missing += 2 if word in part.heads else 1
-        known += sum(bool(self._meant(intent)) for intent in part.grounded)
+        known += sum(bool(self._meant(intent, part)) for intent in part.grounded)
         if part.names_files and "files" in self.tables.objects:
             known += 1
         return known / (known + missing) if known + missing else 0.0
 
-    def _meant(self, intent: RequestIntent) -> list[int]:
-        return [n for n in self.tables.meant_by(intent) if self.admitted[n]]
+    def _meant(self, intent: RequestIntent, part: Part) -> list[int]:
+        return [n for n in self.tables.meant_by(intent, part) if self.admitted[n]]
 
     def _is_served(self, part: Part, ranked: Sequence[int], score: float) -> bool:
         if any(not self._answers(intent, part, ranked) for intent in part.intents):
             return False
+        if part.unknown and not part.about_files and score < SURE and self._only_files_would(part, ranked):
+            return False  # "change my PIN": nothing says that a file is meant
         if part.grounded:
             return True
         return score >= SERVED or not part.unknown
 
+    def _only_files_would(self, part: Part, ranked: Sequence[int]) -> bool:
+        """An effect is asked for on nothing in particular, and what the words find are tools for files."""
+        vague = any(intent.effect != "read" and intent not in part.grounded for intent in part.intents)
+        return vague and all(_has_family(self.tables.contracts[number]) for number in ranked)
+
     def _answers(self, intent: RequestIntent, part: Part, ranked: Sequence[int]) -> bool:
         """Whether some tool may be what an intent asks for."""
         tables = self.tables
-        if self._meant(intent):
+        if self._meant(intent, part):
             return True
         if intent.effect != "read":
             suiting = SUITING.get(intent.effect, frozenset())
