@@ -63,9 +63,3 @@ def families_of(part: Part, language: str) -> list[Intent]:
 def cue_words(part: Part, language: str) -> frozenset[str]:
     """Words of the part that are a cue, or the first word of one, as the index knows them."""
     return frozenset(_words(language).keys() & set(map(stem, part.keys)))
-
-
-def every_family() -> frozenset[Intent]:
-    """All families that a cue points to."""
-    said = {family for name, table in _data().items() if name != "slots" for family in table}
-    return frozenset(Intent(*family.split()) for family in said).union(*_slots().values())

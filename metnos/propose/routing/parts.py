@@ -7,6 +7,7 @@ else to the first. Values (quoted text, paths, numbers) are no words; the type o
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from metnos.request.words import Lexicon
 
 _SENTENCE = re.compile(r"[.?!;](?=\s)|\n")
+_OPENING = re.compile(r"\s*(?:\w+\s+)?\w+\s*")
+"""A word or two before a comma ("Finally, …"): no part of their own."""
+_COMMA = re.compile(r"\s*,")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,8})$")
 _PLAINLY = re.compile(r"[/\\.~*?]")
 """What a bare name does not have: "in Rome" names no folder for certain."""
@@ -68,13 +72,32 @@ def parts_of(request: Request) -> list[Part]:
     """The parts of `request`, at least one unless it is empty."""
     lexicon = lexicon_for(request.language)
     found: list[Part] = []
-    for clause in request.clauses:
-        spans = list(_sentences(request, clause.start, clause.end))
+    for start, end, intents in _clauses(request):
+        spans = _sentences(request, start, end)
         if len(found) + len(spans) > MOST_PARTS:
-            spans = [(clause.start, clause.end)]
-        parts = [part for start, end in spans if (part := _part(request, start, end, lexicon)) is not None]
+            spans = [(start, end)]
+        parts = [part for begin, behind in spans if (part := _part(request, begin, behind, lexicon)) is not None]
         if parts:
-            found.extend(_with_intents(parts, clause.intents, lexicon))
+            found.extend(_with_intents(parts, intents, lexicon))
+    return found
+
+
+def _clauses(request: Request) -> list[tuple[int, int, tuple[RequestIntent, ...]]]:
+    """Start, end and intents of each clause; what only opens one ("Finally, …") belongs to it, and many are one."""
+    found: list[tuple[int, int, tuple[RequestIntent, ...]]] = []
+    clauses = request.clauses
+    opened = -1
+    for index, clause in enumerate(clauses):
+        start = clause.start if opened < 0 else opened
+        if index + 1 == MOST_PARTS:
+            intents = tuple(dict.fromkeys(intent for later in clauses[index:] for intent in later.intents))
+            return [*found, (start, clauses[-1].end, intents)]
+        opens = _OPENING.fullmatch(request.text, start, clause.end) and _COMMA.match(request.text, clause.end)
+        if opens and index + 1 < len(clauses):
+            opened = start
+        else:
+            found.append((start, clause.end, clause.intents))
+            opened = -1
     return found
 
 
@@ -92,7 +115,8 @@ def _sentences(request: Request, start: int, end: int) -> list[tuple[int, int]]:
 def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | None:
     text = request.text[start:end]
     slots = tuple(slot for slot in request.slots if start <= slot.start < end)
-    tokens = [token for token in tokenise(text) if token.kind == "word" and not _is_value(token, start, slots)]
+    starts = [slot.start - start for slot in slots]
+    tokens = [token for token in tokenise(text) if token.kind == "word" and not _is_value(token, start, starts, slots)]
     if not tokens and not slots:
         return None
     said = _Said(lexicon)
@@ -103,7 +127,7 @@ def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | No
     return Part(
         start=start,
         end=end,
-        text=text.strip(" ,;:.!?\n\t"),
+        text=_without_joint(text, tokens, lexicon),
         keys=tuple(said.keys),
         words=tuple(said.words),
         unknown=tuple(said.unknown),
@@ -156,8 +180,21 @@ def _is_plain(slot: Slot) -> bool:
     return slot.kind in _GLOBS or (slot.kind in _PATHS and _PLAINLY.search(slot.text) is not None)
 
 
-def _is_value(token: Token, start: int, slots: tuple[Slot, ...]) -> bool:
-    return any(slot.start <= start + token.start < slot.end for slot in slots)
+def _is_value(token: Token, start: int, starts: list[int], slots: tuple[Slot, ...]) -> bool:
+    """Whether a token of a part that begins at `start` stands in one of its slots."""
+    at = bisect_right(starts, token.start) - 1
+    return at >= 0 and start + token.start < slots[at].end
+
+
+def _without_joint(text: str, tokens: list[Token], lexicon: Lexicon) -> str:
+    """`text` without the words that only join it to what was said before ("and send …")."""
+    begins = 0
+    for token in tokens:
+        word = lexicon.words.get(token.key)
+        if word is None or "separator" not in word.roles or text[begins : token.start].strip(" ,;:"):
+            break
+        begins = token.end
+    return text[begins:].strip(" ,;:.!?\n\t")
 
 
 def _with_intents(parts: list[Part], intents: tuple[RequestIntent, ...], lexicon: Lexicon) -> list[Part]:

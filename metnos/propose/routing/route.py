@@ -79,11 +79,13 @@ class Router:
         admitted = tables.admitted(effects, without)
         routing = _Routing(request, tables, admitted, effects)
         named = [tables.of_provider(name) for name in named_in(request, self.providers)]
-        clauses = [routing.clause(part, named) for part in parts_of(request)]
-        weak = not clauses or any(clause.weak for clause, _ in clauses)
-        lists = [numbers for _, numbers in sorted(clauses, key=lambda found: -found[0].score)]
-        if len(clauses) != 1:
-            lists.append(routing.by_words({word for part in parts_of(request) for word in part.words}, cap))
+        parts = parts_of(request)
+        found = [routing.clause(part, named) for part in parts]
+        clauses = tuple([clause for clause, _, _ in found])
+        weak = not clauses or any(clause.weak for clause in clauses)
+        lists = [numbers for _, numbers, _ in sorted(found, key=lambda one: -one[2])]
+        if len(parts) > 1:
+            lists.append(routing.by_words({word for part in parts for word in part.words}, cap))
         merged = list(dict.fromkeys(_in_turn(lists)))
         shaping = [number for number in tables.closure.shaping(merged[:cap]) if admitted[number]]
         merged = list(dict.fromkeys((*merged, *shaping)))
@@ -96,9 +98,9 @@ class Router:
         return Routed(
             names=tuple([names[number] for number in merged[:most]]),
             effects=effects,
-            clauses=tuple([clause for clause, _ in clauses]),
+            clauses=clauses,
             weak=weak,
-            unserved=tuple([clause.text for clause, _ in clauses if not clause.served]),
+            unserved=tuple([clause.text for clause in clauses if not clause.served]),
         )
 
 
@@ -176,8 +178,8 @@ class _Routing:
         """What the words alone find."""
         return best(self.tables.index.scores(words), most, self.admitted)
 
-    def clause(self, part: Part, named: Sequence[list[int]]) -> tuple[RoutedClause, list[int]]:
-        """What one part has, and the numbers of its tools."""
+    def clause(self, part: Part, named: Sequence[list[int]]) -> tuple[RoutedClause, list[int], float]:
+        """What one part has, the numbers of its tools, and the best score of its words."""
         tables = self.tables
         scores = tables.index.scores((*part.words, *part.types))
         ranked = best(scores, LEXICAL, self.admitted)
@@ -203,7 +205,7 @@ class _Routing:
             score=round(score, 3),
             served=served,
         )
-        return clause, numbers
+        return clause, numbers, float(scores[ranked[0]]) if ranked else 0.0
 
     def _by_score(self, numbers: Iterable[int], scores: Any) -> list[int]:
         return sorted((n for n in numbers if self.admitted[n]), key=lambda n: (-float(scores[n]), n))

@@ -18,7 +18,7 @@ from metnos.request.tokens import fold
 from metnos.request.words import STOP_ROLES
 
 _PIECE = re.compile(r"[^\W\d_]+")
-_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_CAMEL = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _SILENT: Final = STOP_ROLES | {"negation", "polite"}
 _HISSING: Final = ("sses", "shes", "ches", "xes", "zes")
 _NO_PLURAL: Final = ("ss", "us", "is")

@@ -12,6 +12,7 @@ from metnos.contracts.catalog import Catalog
 from metnos.contracts.foreign import foreign_contract
 from metnos.contracts.model import Contract
 from metnos.propose.routing import Routed, Router, route
+from metnos.propose.routing.parts import MOST_PARTS
 from metnos.request.understand import understand
 
 
@@ -67,7 +68,7 @@ def test_what_no_tool_serves_is_named(router: Router, said: str) -> None:
 
 def test_only_the_part_that_is_unserved_is_named(router: Router) -> None:
     routed = router(understand("find the files in docs and send an email to Bob"))
-    assert routed.unserved == ("and send an email to Bob",)
+    assert routed.unserved == ("send an email to Bob",)
     assert [clause.served for clause in routed.clauses] == [True, False]
 
 
@@ -181,6 +182,19 @@ def test_the_hash_seed_changes_nothing() -> None:
 def test_nothing_heavy_is_loaded_before_a_request() -> None:
     program = "import sys, metnos.propose.routing; assert not {'numpy', 'bm25s'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_only_opens_a_sentence_is_no_part_of_its_own(router: Router) -> None:
+    routed = router(understand("Finally, list the files in docs"))
+    assert [clause.text for clause in routed.clauses] == ["Finally, list the files in docs"]
+
+
+def test_a_request_of_many_clauses_has_a_bounded_number_of_parts(router: Router) -> None:
+    said = ", ".join(f"list the files in d{number}" for number in range(100)) + " and delete x.txt"
+    routed = router(understand(said))
+    assert len(routed.clauses) == MOST_PARTS
+    assert "delete_files" in routed.names
+    assert len(router(understand("List a.txt. " * 100)).clauses) == 1
 
 
 def test_any_text_is_routed(router: Router) -> None:
