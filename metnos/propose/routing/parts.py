@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from metnos.propose.routing.words import silent, stem, words_of
+from metnos.request.explained import Explained
 from metnos.request.lexicon import lexicon_for
 from metnos.request.model import RequestIntent
 from metnos.request.tokens import Token, tokenise
@@ -70,7 +71,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 def parts_of(request: Request) -> list[Part]:
     """The parts of `request`, at least one unless it is empty."""
-    lexicon = lexicon_for(request.language)
+    lexicon = _lexicon_of(request)
     found: list[Part] = []
     for start, end, intents in _clauses(request):
         spans = _sentences(request, start, end)
@@ -80,6 +81,12 @@ def parts_of(request: Request) -> list[Part]:
         if parts:
             found.extend(_with_intents(parts, intents, lexicon))
     return found
+
+
+def _lexicon_of(request: Request) -> Lexicon:
+    """The one that explained it, with the words that an operator added."""
+    explanation = request.explanation
+    return explanation.lexicon if isinstance(explanation, Explained) else lexicon_for(request.language)
 
 
 def _clauses(request: Request) -> list[tuple[int, int, tuple[RequestIntent, ...]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from metnos.contracts.foreign import foreign_contract
 from metnos.contracts.model import Contract
 from metnos.propose.routing import Routed, Router, route
 from metnos.propose.routing.parts import MOST_PARTS
-from metnos.request.understand import understand
+from metnos.request.lexicon import lexicons_with
+from metnos.request.understand import Normaliser, understand
 
 
 def tool(name: str, description: str, effect: Any = "read", **parameters: str) -> Contract:
@@ -163,7 +165,8 @@ PROGRAM = """
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.foreign import foreign_contract
 from metnos.propose.routing import route
-from metnos.request.understand import understand
+from metnos.request.lexicon import lexicons_with
+from metnos.request.understand import Normaliser, understand
 tools = [foreign_contract(f"t{n}", effect="read", description=f"gives {a} and {b} stones") for n, (a, b) in
          enumerate((a, b) for a in ("red", "blue", "green") for b in ("old", "big", "red"))]
 print(route(understand("give me blue stones. Then red ones and green ones"), Catalog().with_contracts(tools), cap=5))
@@ -182,6 +185,15 @@ def test_the_hash_seed_changes_nothing() -> None:
 def test_nothing_heavy_is_loaded_before_a_request() -> None:
     program = "import sys, metnos.propose.routing; assert not {'numpy', 'bm25s'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_verb_that_an_operator_added_is_known(router: Router, tmp_path: Path) -> None:
+    words = tmp_path / "words.toml"
+    words.write_text('language = "en"\nsynonyms = "delete|scrap"\n')
+    assert router(understand("scrap a.txt")).unserved == ("scrap a.txt",)
+    routed = router(Normaliser(lexicons_with([words]))("scrap a.txt"))
+    assert routed.unserved == ()
+    assert routed.names[0] == "delete_files"
 
 
 def test_what_only_opens_a_sentence_is_no_part_of_its_own(router: Router) -> None:
