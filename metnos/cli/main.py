@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("metnos.cli.turns", "Undo what a recorded turn did; asks first."),
     "catalog": ("metnos.cli.catalog", "Show the tools that were admitted, and what was refused."),
     "examples": ("metnos.cli.catalog", "Sentences that work without a model."),
+    "model": ("metnos.cli.models", "Fetch, add, list and try the models that propose plans."),
     "schema": ("metnos.cli.catalog", "Print a JSON Schema: plan, manifest."),
     "doctor": ("metnos.cli.setup", "Check this installation."),
     "init": ("metnos.cli.setup", "Make the home folder, its keys and its settings file."),

@@ -56,9 +56,18 @@ def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = N
             blocks.append(message(f"miss.{miss.reason}", language, detail=miss.detail))
         if state.code != "no-model":
             blocks.append(_why(state, language))
+        else:
+            blocks.append(_how_to_get_a_model(language))
         blocks.append(message("hint.not_understood", language))
     blocks += [_effects(state, language), _failures(state, language)]
     return "\n\n".join(filter(None, blocks))
+
+
+def _how_to_get_a_model(language: str) -> str:
+    """In one line, with the package first where it is missing."""
+    from importlib.util import find_spec
+
+    return message("hint.no_model" if find_spec("llama_cpp") else "hint.no_model_package", language)
 
 
 def _outcome(state: TurnState, outcome: str, language: str, denied: str) -> str:

@@ -161,6 +161,28 @@ def _run_probe(parts: Parts, contract: Contract, folder: str) -> StepOutcome:
         return thread.submit(lambda: asyncio.run(parts.runners.run(command, contract, grant))).result()
 
 
+def _models(parts: Parts) -> Iterator[Finding]:
+    """What is configured, and whether it could be opened; nothing is loaded and no server is asked."""
+    from metnos.propose.models.config import read_models
+    from metnos.propose.models.looking import fault_of_model
+
+    config = read_models(parts.settings.home)
+    if not config.models:
+        yield Finding(name="models", ok=True, found="none: requests that no known plan serves are not understood")
+        return
+    middle = config.of_role("middle")
+    yield Finding(
+        name="models",
+        ok=bool(middle),
+        found=f"{', '.join(config.models)}; plans are written by: {', '.join(middle) or 'none'}",
+        hint=f"metnos model add {next(iter(config.models))} --role middle",
+    )
+    for name, model in config.models.items():
+        fault = fault_of_model(model)
+        if fault is not None:
+            yield Finding(name=f"model {name}", ok=False, found=fault.message, hint=fault.hint)
+
+
 CHECKS: tuple[Callable[[Parts], Iterator[Finding]], ...] = (
     _python,
     _sqlite,
@@ -170,4 +192,5 @@ CHECKS: tuple[Callable[[Parts], Iterator[Finding]], ...] = (
     _plans,
     _files,
     _workers,
+    _models,
 )

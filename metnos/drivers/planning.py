@@ -22,7 +22,7 @@ NO_MODEL = Failure(
     cls="unavailable",
     code="no-model",
     message="no model is configured",
-    hint="ask in the words of `metnos examples`, or run a plan of your own with `metnos run FILE`",
+    hint="`metnos model pull qwen2.5-coder-1.5b` gets one; without: ask in the words of `metnos examples`",
 )
 
 

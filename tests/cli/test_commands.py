@@ -295,7 +295,18 @@ def test_doctor_finds_nothing_wrong_here_and_says_what_is_wrong_elsewhere(metnos
     good = metnos("--json", "doctor")
     assert good.status == 0, good.out
     names = [finding["name"] for finding in good.json["findings"]]
-    assert names == ["python", "sqlite", "home", "home-writable", "roots", "catalog", "plans", "files", "workers"]
+    assert names == [
+        "python",
+        "sqlite",
+        "home",
+        "home-writable",
+        "roots",
+        "catalog",
+        "plans",
+        "files",
+        "workers",
+        "models",
+    ]
     assert all(finding["ok"] and finding["found"] for finding in good.json["findings"])
     metnos.home.chmod(0o755)
     bad = metnos("doctor", METNOS_CATALOG="/nowhere")

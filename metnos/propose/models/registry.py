@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar
 
 import msgspec
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 Secret = Callable[[str], str | None]
 """Name of a variable → its value, or None."""
 T = TypeVar("T")
-STATE: Final = "models/state"
+STATE: Final = "models/states"
 """Below the home: what models keep between processes."""
 
 
@@ -266,8 +265,9 @@ def _all_of(last: ModelFault, tried: list[Tried]) -> ModelFault:
 
 
 def _llama(registry: Registry, config: ModelConfig) -> ChatModel:
-    module: Any = import_module("metnos.propose.models.llama")
-    return module.open_model(config, state_folder=registry.home / STATE)
+    from metnos.propose.models.llama import open_model
+
+    return open_model(config, state_folder=registry.home / STATE)
 
 
 def _openai(registry: Registry, config: ModelConfig) -> ChatModel:

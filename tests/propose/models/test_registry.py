@@ -174,10 +174,10 @@ def test_a_missing_package_is_named_with_the_line_that_installs_it(
 ) -> None:
     (tmp_path / "models.toml").write_text("[models.q]\nadapter='llama'\nfile='q.gguf'\n[roles]\nmiddle=['q']\n")
 
-    def missing(name: str) -> None:
+    def missing(*_: Any, **__: Any) -> None:
         raise ModuleNotFoundError(name="llama_cpp")
 
-    monkeypatch.setattr("metnos.propose.models.registry.import_module", missing)
+    monkeypatch.setattr("metnos.propose.models.llama.open_model", missing)
     with opened(tmp_path) as registry, pytest.raises(ModelFault) as caught:
         ask(registry)
     assert caught.value.hint == "pip install 'metnos[llama]'"
