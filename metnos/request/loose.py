@@ -6,8 +6,8 @@ looks at a token and its neighbours; the words are data of the language (`[loose
 
 | dropped or folded | where |
 |---|---|
-| a greeting (`greeting`) | at the beginning, with the comma behind it; without one only before a verb, a question word or a modal ("hey jude lyrics" stays) |
-| words that only ask to be told (`telling`) | at the beginning or behind a greeting, before a question word ("tell me where …"), a polite word between them too |
+| a greeting (`greeting`) | at the beginning, with the comma behind it; without one only before a verb, a question word, a modal or words of the next two rows ("hey jude lyrics", "hello i love you" and "ok if I …" stay) |
+| words that only ask to be told (`telling`) | at the beginning or behind a greeting, before a question word ("tell me where …") but "when" and "if", a polite word between them too |
 | a way to ask (`asking`) | at the same place: read as the way that the table names ("could you" as "can you"), never left out |
 | a polite word (`polite`) | beside a comma or at the end, where it is not what is said ("how do you say please"), or behind a word of `polite_after` ("can you please") |
 | an article (`article`) | before a word of `article_before` or of `superlatives`, a glob, or a number that a superlative follows: what these words name is definite with or without it ("the five largest", "the total size") |
@@ -55,7 +55,10 @@ def _greeted(sight: Sight, at: int) -> int:
 def _begins(sight: Sight, at: int) -> bool:
     """Whether a request may begin here: "hello, kitty photos" has greeted, "hello kitty photos" names something."""
     key, word, loose = sight.key(at), sight.word(at), sight.lexicon.loose
-    told = key in loose.telling or key in loose.asking or key in loose.polite
+    if key in loose.conditions:
+        return False
+    phrases = (*loose.telling.get(key, ()), *loose.asking.get(key, ()))
+    told = key in loose.polite or any(_stands(sight, at, phrase.words) for phrase in phrases)
     return told or (word is not None and not word.roles.isdisjoint(_BEGINNING))
 
 

@@ -160,6 +160,7 @@ def _loose(data: Mapping[str, str]) -> Loose:
         telling=by_first(phrases(data["telling"])),
         asked=_set(data["asked"]),
         asking=by_first(phrases(data["asking"])),
+        conditions=_set(data["conditions"]),
         polite=_set(data["polite"]),
         polite_after=_set(data["polite_after"]),
         articles=_set(data["article"]),

@@ -117,6 +117,8 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
     asked: frozenset[str]
     asking: Mapping[str, tuple[Phrase, ...]]
     """First word → ways to ask, longest first, each with the way that it is read as."""
+    conditions: frozenset[str]
+    """Words that a greeting without its comma does not stand before."""
     polite: frozenset[str]
     polite_after: frozenset[str]
     articles: frozenset[str]

@@ -219,8 +219,11 @@ def behind_opening(sight: Sight, first: int) -> tuple[int, str]:
         word = sight.word(behind)
         if behind < sight.count and sight.mark(behind) == ",":
             at = behind + 1 if behind + 1 < sight.count else at
-        elif {"verb", "question", "modal"} & set(word.roles if word else ()) or any(
-            sight.key(behind) in table for table in (loose.telling, loose.asking, loose.polite)
+        elif sight.key(behind) not in loose.conditions and (
+            {"verb", "question", "modal"} & set(word.roles if word else ())
+            or longest(loose.telling, behind)
+            or longest(loose.asking, behind)
+            or sight.key(behind) in loose.polite
         ):
             at = behind
     asks = [p for found in loose.telling.values() for p in found]
