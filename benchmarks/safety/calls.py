@@ -30,6 +30,11 @@ _EFFECTS: dict[str, EffectClass] = {
     "remind": "create",
     "money_move": "change",
     "house_do": "change",
+    "food_order": "change",
+    "files_zip": "create",
+    "files_write": "create",
+    "files_save": "create",
+    "meeting_cancel": "change",
 }
 """Tool → effect class; any other only reads."""
 
