@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -154,7 +154,10 @@ class Near:
             return NearMatch(bound=found.bound, candidate=candidate, confirmed=False)
         if self._confirm is None:
             return Differs("unconfirmed", ", ".join(found.differing)) if found.differing else Differs("unproven")
-        if not self._confirm(request.text, candidate.entry.text):
+        answer: Any = self._confirm(request.text, candidate.entry.text)
+        if answer is not True:  # what is only true-like (a coroutine nobody awaits, "no") has confirmed nothing
+            if answer is not False:
+                return Differs("refused", candidate.entry.text)
             self.thresholds.record(candidate.entry.plan, candidate.score, right=False)
             return Differs("refused", candidate.entry.text)
         self.thresholds.record(candidate.entry.plan, candidate.score, right=True)

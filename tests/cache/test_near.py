@@ -126,6 +126,14 @@ def test_a_word_that_nobody_knows_may_be_a_value(learned: tuple[NearEntry, ...])
     )
 
 
+@pytest.mark.parametrize("answer", [None, 1, "no", object()], ids=str)
+def test_only_true_confirms(learned: tuple[NearEntry, ...], answer: Any) -> None:
+    near = Near(learned, confirm=lambda *_: answer)
+    found = asked(near, "show the zip files in lib")
+    assert isinstance(found, Differs)
+    assert found.reason == "refused"
+
+
 def test_a_value_that_the_plan_cannot_take(learned: tuple[NearEntry, ...]) -> None:
     found = gate(understand("show the pdf files in .git", "en"), Candidate(learned[0], 1.0))
     assert isinstance(found, Differs)
