@@ -60,6 +60,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """It says a noun of files, or has a value that may name one."""
     names_files: bool
     """A value is plainly a path or a pattern, or a word is a type of files."""
+    goes_on: bool = False
+    """An earlier part is about files: "move them into archive" is, too."""
     types: tuple[str, ...]
     """Extensions of the files that are named, as the index knows them."""
     intents: tuple[RequestIntent, ...] = ()
@@ -80,7 +82,8 @@ def parts_of(request: Request) -> list[Part]:
         parts = [part for begin, behind in spans if (part := _part(request, begin, behind, lexicon)) is not None]
         if parts:
             found.extend(_with_intents(parts, intents, lexicon))
-    return found
+    first = next((at for at, part in enumerate(found) if part.about_files), len(found))
+    return [*found[: first + 1], *(msgspec.structs.replace(part, goes_on=True) for part in found[first + 1 :])]
 
 
 def _lexicon_of(request: Request) -> Lexicon:

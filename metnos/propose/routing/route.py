@@ -223,7 +223,7 @@ class _Routing:
             elif word in part.unknown:
                 missing += 2 if word in part.heads else 1
         known += sum(bool(self._meant(intent, part)) for intent in part.grounded)
-        if part.names_files and "files" in self.tables.objects:
+        if (part.names_files or part.goes_on) and "files" in self.tables.objects:
             known += 1
         return known / (known + missing) if known + missing else 0.0
 
@@ -233,7 +233,12 @@ class _Routing:
     def _is_served(self, part: Part, ranked: Sequence[int], score: float) -> bool:
         if any(not self._answers(intent, part, ranked) for intent in part.intents):
             return False
-        if part.unknown and not part.about_files and score < SURE and self._only_files_would(part, ranked):
+        if (
+            part.unknown
+            and not (part.about_files or part.goes_on)
+            and score < SURE
+            and self._only_files_would(part, ranked)
+        ):
             return False  # "change my PIN": nothing says that a file is meant
         if part.grounded:
             return True

@@ -74,6 +74,12 @@ def test_only_the_part_that_is_unserved_is_named(router: Router) -> None:
     assert [clause.served for clause in routed.clauses] == [True, False]
 
 
+def test_what_goes_on_with_files_is_served(router: Router) -> None:
+    assert router(understand("find the log files and move them into archive")).unserved == ()
+    assert router(understand("delete a.txt and list what stays")).unserved == ()
+    assert router(understand("Read a.txt. Turn on the lights")).unserved == ("Turn on the lights",)
+
+
 def test_effects_that_nobody_asked_for_cannot_be_named(shipped: Catalog, router: Router) -> None:
     reads = {name for name, c in shipped.contracts().items() if any(rule.effect == "read" for rule in c.effects)}
     for said in ("list the files", "wobble", "the largest file", "don't delete anything, list the files"):
