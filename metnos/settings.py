@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "settings.toml"
 _MOST_BYTES = 16 * 1024
 """Small, because a TOML key of many dotted parts costs its reader the square of their number."""
+MOST_TRIES = 10
 VARIABLES: dict[str, str] = {
     "METNOS_HOME": "folder of logs, keys, blobs and settings",
     "METNOS_CATALOG": "folder of a signed catalog, instead of the one that was installed",
@@ -56,6 +57,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     cache_days: int = 180
     cache_share: bool = False
     cache_near_error: float = 0.0
+    tries: int = 3
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +79,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether owners may be served plans in which nothing of any owner is left."""
     cache_near_error: float = 0.0
     """Share of wrong plans that is accepted of near matches (0 to 0.5); 0: only what somebody confirms is served."""
+    tries: int = 3
+    """How often a step is run in all (1 to 10) that a service or the network has failed, and that may be repeated."""
 
 
 def secret(name: str, variables: Mapping[str, str] | None = None) -> str | None:
@@ -178,6 +182,7 @@ def load_settings(
         cache_days=file.cache_days,
         cache_share=file.cache_share,
         cache_near_error=_error_rate(file.cache_near_error),
+        tries=_tries(file.tries),
     )
 
 
@@ -185,6 +190,12 @@ def _error_rate(rate: float) -> float:
     if not 0.0 <= rate <= 0.5:
         raise SettingsFault("cache_near_error", f"{rate} is not between 0 and 0.5", "0 switches near matches off")
     return rate
+
+
+def _tries(tries: int) -> int:
+    if not 1 <= tries <= MOST_TRIES:
+        raise SettingsFault("tries", f"{tries} is not between 1 and {MOST_TRIES}", "1: every failure is told at once")
+    return tries
 
 
 def _lexicon_files(home: Path, named: Iterable[str], listed: str) -> tuple[Path, ...]:

@@ -166,6 +166,7 @@ def _show(output: Output, view: TurnView) -> None:
         output.line(f"{'proposal':12} {asked.model or '-'} {asked.took_us / 1e6:.1f} s {counted} {asked.code}".rstrip())
     for step in view.steps:
         took = f"{step.took_us / 1000:.1f} ms" if step.took_us else ""
+        took += f" ({step.tries} tries)" if step.tries > 1 else ""
         why = step.reason or f"{(step.error or {}).get('code', '')} {step.error_class}".strip()
         output.line(f"{'step':12} {step.step} {step.tool} {step.state} {took} {why}".rstrip())
     for approval in view.approvals:

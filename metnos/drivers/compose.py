@@ -115,7 +115,7 @@ def notes(run: StepRun, language: str) -> Iterator[str]:
 
 def idle(state: TurnState, language: str) -> Iterator[str]:
     """Steps that were to act on something and reported no effect; a failed one is told by its failure."""
-    for run in state.steps:
+    for run in state.standing:
         effect = worst([call.effect for call in run.calls]) if run.calls else run.step.worst_effect
         if effect != "read" and run.state in ("done", "skipped") and not run.effects and not _repeats(run):
             yield message("answer.idle", language, step=run.key, tool=run.step.contract.name)
@@ -131,7 +131,8 @@ def _effects(state: TurnState, language: str) -> str:
 
 
 def _failures(state: TurnState, language: str) -> str:
-    lines = [line for run in state.steps for line in failed_lines(run, language)]
+    told = state.standing if state.outcome == "success" else state.steps
+    lines = [line for run in told for line in failed_lines(run, language)]
     if not any(run.error is not None for run in state.steps) and state.outcome in ("error", "partial"):
         lines.append(_why(state, language))
     return "\n".join(filter(None, lines))

@@ -56,20 +56,21 @@ class Remembering:
         request = state.request
         assert request is not None
         if state.plan.source == "cache":
-            self.demote(turn, state.code, turn.served)
+            self.demote(turn, state.code)
             return ()
         if not is_lesson(state):
             return ()
         plan = as_said(state.plan.body, request, turn.catalog, self._opened.home)
         return self._parts.plan_cache.learn(self._lesson(request, plan, turn)).admitted
 
-    def demote(self, turn: TurnUnderWay, code: str, plan: dict[str, Any]) -> None:
-        """The plan that was served failed; if that was its own fault it is not served again."""
+    def demote(self, turn: TurnUnderWay, code: str) -> None:
+        """The plan that was served failed; if that was its own fault it is not served again. Once a turn."""
         state = turn.machine.state
-        assert state.request is not None
+        plan, turn.served = turn.served, {}
         failed = [run.error for run in state.steps if run.error is not None]
-        if failed and all(error.cls not in PLAN_FAULTS for error in failed):
+        if not plan or (failed and all(error.cls not in PLAN_FAULTS for error in failed)):
             return
+        assert state.request is not None
         self._parts.plan_cache.demote(self._lesson(state.request, plan, turn), code or "error")
 
     def _lesson(self, request: Request, plan: dict[str, Any], turn: TurnUnderWay) -> Lesson:

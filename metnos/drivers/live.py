@@ -60,7 +60,7 @@ class LiveTurn(TurnUnderWay):
         """Feed `opening` and go on as far as this thread alone can; False if an event loop is needed."""
         self._open(opening)
         self._drain()
-        if self.launch or self.pending or self.probes:
+        if self.launch or self.pending or self.probes or self.waits:
             return False
         self._finish_if_ended()
         return True
@@ -136,12 +136,13 @@ class LiveTurn(TurnUnderWay):
             self._launch_all()
             if self.queue or self.launch:
                 continue
-            if self.head is not None or not self.tasks:
+            if self.head is not None or not (self.tasks or self.timers):
                 return
             self._wake.clear()
             waker = asyncio.ensure_future(self._wake.wait())
+            open_now = [*self.tasks.values(), *self.timers.values(), waker]
             try:
-                await asyncio.wait([*self.tasks.values(), waker], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(open_now, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 waker.cancel()
             self._reap()
@@ -171,7 +172,22 @@ class LiveTurn(TurnUnderWay):
         while self.probes:
             looking = self.probes.pop(0)
             self.tasks[looking.step] = asyncio.ensure_future(stepping.look(self, looking))
+        self._set_timers()
         self._launch_answers()
+
+    def _set_timers(self) -> None:
+        """Begin to wait for new timers; those that nobody waits for any more lapse."""
+        import asyncio
+
+        wanted = self.machine.state.pausing
+        for command in self.waits:
+            self.timers[command.timer] = asyncio.ensure_future(stepping.wait(self, command))
+        self.waits.clear()
+        for name in [name for name, task in self.timers.items() if name not in wanted or task.done()]:
+            task = self.timers.pop(name)
+            if task.done() and not task.cancelled():
+                task.result()
+            task.cancel()
 
     def _launch_answers(self) -> None:
         import asyncio
@@ -211,11 +227,12 @@ class LiveTurn(TurnUnderWay):
         import asyncio
 
         self._launch_answers()
-        left = [task for task in self.tasks.values() if not task.done()]
-        for task in left:
-            task.cancel()
-        if self.tasks:  # those that have ended too: what they raised is told once, by the first of them
-            await asyncio.gather(*self.tasks.values(), return_exceptions=True)
+        begun = [*self.tasks.values(), *self.timers.values()]
+        for task in begun:
+            if not task.done():
+                task.cancel()
+        if begun:  # those that have ended too: what they raised is told once, by the first of them
+            await asyncio.gather(*begun, return_exceptions=True)
 
     async def _step_task(self, command: c.StartStep) -> None:
         outcome = await self.runners.run(command, self.contract(command.executor), self.grant)
@@ -260,10 +277,6 @@ def _close(turn: LiveTurn, _command: c.Close) -> None:
     turn.finish()
 
 
-def _lapse(_turn: LiveTurn, _command: c.SetTimer) -> None:
-    """Timers lapse at the close; an approval's expiry is checked against the time at which it is given."""
-
-
 HANDLERS: dict[type[c.Command], Callable[[LiveTurn, Any], None]] = {
     c.LookUpPlan: planning.look_up,
     c.Propose: planning.propose,
@@ -274,7 +287,7 @@ HANDLERS: dict[type[c.Command], Callable[[LiveTurn, Any], None]] = {
     c.StartStep: stepping.start,
     c.StopStep: stepping.stop,
     c.ProbeEffect: stepping.probe,
-    c.SetTimer: _lapse,
+    c.SetTimer: stepping.set_timer,
     c.Compose: _compose,
     c.Learn: _learn,
     c.Close: _close,

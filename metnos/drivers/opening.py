@@ -19,7 +19,7 @@ from metnos.drivers.given import plan_body, virtual_inputs
 from metnos.drivers.results import Planned, Refused
 from metnos.plan.classes import class_of_turn
 from metnos.text import LANGUAGES
-from metnos.turn.inputs import TurnOpened
+from metnos.turn.inputs import Budget, TurnOpened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PEOPLE: Final = frozenset({"terminal", "chat"})
 """Channels at whose other end is a person, who may answer later what nobody answers now."""
+MOST_RETRIES: Final = 20
+"""Of all steps of a turn."""
 _REQUESTS = (str, Planned, NoneType)
 
 
@@ -88,6 +90,9 @@ def open_turn(
         inputs=virtual_inputs(inputs),
         assume_yes=assume_yes,
         versions=versions(parts),
+        budget=Budget(
+            recoveries=0 if parts.ports.proposer is None else 1, tries=parts.settings.tries, retries=MOST_RETRIES
+        ),
         choices=parts.ports.answer is not None or context.channel in PEOPLE,
     )
 

@@ -46,7 +46,7 @@ def look_up(turn: TurnUnderWay, _command: c.LookUpPlan) -> None:
         turn.served = found.plan if source == "cache" else {}
         turn.feed(i.PlanFound(at=at, plan=plan, source=source, entry=found.entry, origins=found.origins))
         if turn.served and not state.plans:
-            turn.remembering.demote(turn, state.rejected[0].code, found.plan)
+            turn.remembering.demote(turn, state.rejected[0].code)
     else:
         turn.miss = found
         hole = found.hole
@@ -70,6 +70,8 @@ def propose(turn: TurnUnderWay, command: c.Propose) -> None:
     proposer = turn.ports.proposer
     if turn.machine.state.phase != "proposing":
         return
+    if command.purpose == "recovery":
+        turn.remembering.demote(turn, command.diagnostics[0].code)
     if proposer is None:
         turn.command_failed(command, NO_MODEL)
         return

@@ -70,6 +70,9 @@ class TurnUnderWay:
         """Steps that need an event loop and have not been started."""
         self.probes: list[c.ProbeEffect] = []
         """Operations that were cut off, to be looked for; that needs an event loop too."""
+        self.waits: list[c.SetTimer] = []
+        """Timers that no task waits for yet; that needs an event loop too."""
+        self.timers: dict[str, asyncio.Future[None]] = {}
         self.pending: list[tuple[Question, Awaitable[Any]]] = []
         """Answers of ports that must be awaited."""
         self.effects: set[str] = set()
@@ -126,7 +129,7 @@ class TurnUnderWay:
                 self.suspended = True
 
     def _others_run(self, step: str) -> bool:
-        return bool(self.launch) or any(key != step for key in self.tasks)
+        return bool(self.launch or self.timers or self.waits) or any(key != step for key in self.tasks)
 
     def contract(self, reference: str) -> Contract:
         """The contract of `name@version`; the machine names only tools that the catalog has."""

@@ -81,6 +81,20 @@ def stop(turn: TurnUnderWay, command: c.StopStep) -> None:
         turn.feed(i.StepStopped(at=turn.clock(), step=command.step))
 
 
+def set_timer(turn: TurnUnderWay, command: c.SetTimer) -> None:
+    """Keep it for the loop."""
+    turn.waits.append(command)
+
+
+async def wait(turn: TurnUnderWay, command: c.SetTimer) -> None:
+    """Until its time by the turn's clock; whoever was to be woken may be gone by then."""
+    import asyncio
+
+    await asyncio.sleep(max(0, command.at - turn.clock()) / 1_000_000)
+    if command.timer in turn.machine.state.pausing:
+        turn.feed(i.TimerFired(at=turn.clock(), timer=command.timer))
+
+
 def probe(turn: TurnUnderWay, command: c.ProbeEffect) -> None:
     """Keep it for the loop, if what made the effect can be asked; else the honest answer is that nobody knows."""
     if turn.contract(command.executor).placement == "worker":

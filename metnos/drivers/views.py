@@ -70,7 +70,7 @@ def _step(run: StepRun) -> StepView:
     return StepView(
         step=run.key,
         tool=run.known.contract.name,
-        status="waiting" if status == "ready" else status,
+        status="waiting" if status in ("ready", "pausing") else status,
         items=len(run.calls) if run.lifted else 1,
         data=run.value.data if run.value is not None else None,
         reason=run.reason,
@@ -81,7 +81,7 @@ def _step(run: StepRun) -> StepView:
 
 def _error_class(state: TurnState, outcome: str) -> str:
     """Of what kept the turn from success."""
-    errors = {run.error.code: run.error.cls for run in reversed(state.steps) if run.error is not None}
+    errors = {run.error.code: run.error.cls for run in reversed(state.standing) if run.error is not None}
     return class_of_turn(outcome, state.code, errors)
 
 

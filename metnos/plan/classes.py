@@ -27,7 +27,7 @@ FAULT_CLASSES: Final[tuple[FaultClass, ...]] = get_args(FaultClass)
 _CODES: Final[dict[FaultClass, str]] = {
     "wrong-tool": """
         unknown-tool no-collection nothing-consumed nothing-produced kind-mismatch action-missing clause-order
-        provider-ignored
+        provider-ignored plan-repeated
     """,
     "wrong-arguments": """
         too-large too-deep not-utf8 json-syntax duplicate-key not-a-number integer-range lone-surrogate not-json

@@ -301,6 +301,7 @@ CODES: dict[str, Code] = {
     "bad-models": Code("caller", "The configuration of models is wrong", "Mend the place of models.toml that is named; no key is written there, only the name of its variable."),
     "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
     "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),
+    "plan-repeated": Code("model", "The plan that was to stand for one that failed is the same plan", "Use another tool, or other arguments."),
     "out-of-scope": Code("model", "No tool here does what is asked", "Ask for what the tools do (`metnos catalog list`), or add one that does it."),
     "too-vague": Code("model", "The request does not say enough to act on", "Say what it is about: a file, a folder, a number, a name."),
     "answer-failed": Code("environment", "Who was to be asked could not be, or answered what is no answer", "Look at the message; it is of the function that the host handed in."),

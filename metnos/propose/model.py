@@ -20,8 +20,9 @@ DECLINING: Final = ("out-of-scope", "too-vague")
 class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The first argument of a proposer.
 
-    `purpose` is `first`; `repair` after a plan that was rejected (`diagnostics` say why, once in a turn); or
-    `continuation` after an `ask`, whose answer is then among `inputs`.
+    `purpose` is `first`; `repair` after a plan that was rejected (`diagnostics` say why, once in a turn); `recovery` after
+    one whose step failed by the plan's own fault before anything was changed (`failed` names the tools, once in a turn);
+    or `continuation` after an `ask`, whose answer is then among `inputs`.
     """
 
     text: str
@@ -30,9 +31,9 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`en` or `it`: asked for, or the one that the text was understood in."""
     purpose: Purpose = "first"
     diagnostics: tuple[Diagnostic, ...] = ()
-    """Why the last plan was rejected; empty unless `purpose` is `repair`."""
+    """Why the last plan was rejected, or which of its steps failed; empty unless `purpose` is `repair` or `recovery`."""
     plan: dict[str, Any] | None = None
-    """The plan that was rejected; None if the reply was no plan at all (then see `written`)."""
+    """The plan that was rejected, or that failed; None if the reply was no plan at all (then see `written`)."""
     written: str = ""
     """The rejected reply as it was written, where it was text that could not be read; cut at 16,384 characters."""
     inputs: dict[str, dict[str, Any]] = {}
@@ -42,6 +43,11 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
     now: str = ""
     """The turn's one time, ISO 8601 with offset."""
     zone: str = "UTC"
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Tools of the steps that failed; empty unless `purpose` is `recovery`."""
+        return tuple(dict.fromkeys(one.found for one in self.diagnostics)) if self.purpose == "recovery" else ()
 
     @property
     def feedback(self) -> str:
@@ -65,8 +71,15 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
             before = self.written or (json.dumps(self.plan, ensure_ascii=False) if self.plan else "")
             if before:
                 parts.append(f"Your last plan was:\n{before}")
-            parts.append(f"It was rejected:\n{self.feedback}\nWrite the whole plan again, with each fault mended.")
+            happened, wanted = _AFTER[self.purpose == "recovery"]
+            parts.append(f"{happened}\n{self.feedback}\n{wanted}")
         return "\n\n".join(parts)
+
+
+_AFTER: Final = (
+    ("It was rejected:", "Write the whole plan again, with each fault mended."),
+    ("It was run, and failed before it changed anything:", "Write another plan that does the same in another way."),
+)
 
 
 def _told(fault: Diagnostic) -> str:

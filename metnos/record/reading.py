@@ -37,6 +37,8 @@ class StepLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     error_class: str = ""
     effects: list[Body] = []
     truncated: bool = False
+    tries: int = 0
+    """How often it was started; after a crash, too."""
 
     @property
     def took_us(self) -> int:
@@ -236,6 +238,7 @@ class _Reader:
         line = self._step(body)
         line.state, line.operation = "started", _string(body, "operation")
         line.started = line.started or at
+        line.tries += 1
         line.error, line.error_class = None, ""  # one that left a choice is not how it ended
 
     def _end(self, body: Body, at: int, state: str) -> StepLine:

@@ -239,8 +239,7 @@ class Simulation:
 
     def _say(self, command: c.AnyCommand, item: i.AnyInput) -> None:
         self._asks.remove(command)
-        if isinstance(item, i.PlanProposed):
-            self._proposed += 1
+        self._proposed += isinstance(item, i.PlanProposed)
         self._feed(item)
 
     def _answer(self, command: c.AnyCommand) -> i.AnyInput | None:
@@ -255,6 +254,8 @@ class Simulation:
                 return self._world.probe(command)
             case c.Learn():
                 return i.Learned()
+            case c.SetTimer(timer=timer):
+                return i.TimerFired(timer=timer)
             case _:
                 return self._model(command)
 
@@ -360,7 +361,7 @@ class Simulation:
         return machine
 
 
-_NAMES: Final = ("approval", "dialog", "name", "step")
+_NAMES: Final = ("approval", "dialog", "name", "step", "timer")
 
 
 def _name(part: i.AnyInput | c.AnyCommand) -> str:

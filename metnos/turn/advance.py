@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metnos.turn.answer import rest
 from metnos.turn.choice import leave_unchosen, offer
 from metnos.turn.consent import clear
+from metnos.turn.resting import rest
+from metnos.turn.retry import leave_pausing
 from metnos.turn.schedule import drop_unstarted, enter, settle, skip
 from metnos.turn.state import Call
 from metnos.turn.step import fail_step, gather, launch, prepare, why_not
@@ -27,6 +28,7 @@ def advance(turn: TurnState) -> None:
     while queue or turn.sweep:
         if turn.sweep:
             leave_unchosen(turn)
+            leave_pausing(turn)
             for run in drop_unstarted(turn):
                 gather(turn, run)
             continue

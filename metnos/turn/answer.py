@@ -13,12 +13,11 @@ Law:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metnos.plan.jsondata import canonical
-from metnos.plan.model import Ask, NeedsInputs
 from metnos.plan.references import StepTarget
-from metnos.turn.commands import Close, Compose, Learn, OpenDialog, ResolveFiller
+from metnos.turn.commands import Close, Compose, Learn, ResolveFiller, SetTimer
 from metnos.turn.facts import TurnClosed, TurnSuspended
 from metnos.turn.references import consumed_by, references_in
 from metnos.turn.scope import Scope
@@ -33,18 +32,6 @@ if TYPE_CHECKING:
     from metnos.values.expressions import Expression
 
 
-def rest(turn: TurnState) -> None:
-    """Nothing is left in the queue: go on waiting, suspend, or end the turn."""
-    if turn.calls or (turn.open_fillers and not turn.halted):
-        turn.phase = "stopping" if turn.cancelling else "running"
-    elif turn.approvals or (turn.dialog is not None and turn.outcome is None):
-        suspend(turn)
-    elif turn.outcome is None and not turn.halted and isinstance(turn.plan.checked.plan.terminal, Ask | NeedsInputs):
-        _open_dialog(turn)
-    else:
-        conclude(turn)
-
-
 def ask(turn: TurnState, command: AnyCommand) -> None:
     """Return a command that is not about a step; it stays open until its one closing input."""
     turn.open[open_key(command)] = command
@@ -53,7 +40,9 @@ def ask(turn: TurnState, command: AnyCommand) -> None:
 
 def open_key(command: AnyCommand) -> str:
     """Tag of the command, and its name where several of a kind may be open."""
-    return f"resolve_filler {command.name}" if isinstance(command, ResolveFiller) else tag_of(command)
+    if isinstance(command, ResolveFiller):
+        return f"resolve_filler {command.name}"
+    return f"set_timer {command.timer}" if isinstance(command, SetTimer) else tag_of(command)
 
 
 def take(turn: TurnState, item: Input, key: str) -> AnyCommand:
@@ -75,26 +64,10 @@ def suspend(turn: TurnState) -> None:
     turn.facts.append(TurnSuspended(waiting=waiting, ticket=f"{turn.opened.turn}.{turn.suspensions}"))
 
 
-def _open_dialog(turn: TurnState) -> None:
-    terminal = turn.plan.checked.plan.terminal
-    turn.dialogs += 1
-    name = f"{turn.opened.turn}.dialog{turn.dialogs}"
-    if isinstance(terminal, Ask):
-        turn.dialog = OpenDialog(dialog=name, question=terminal.question, choices=terminal.choices)
-    else:
-        assert isinstance(terminal, NeedsInputs)
-        form: dict[str, dict[str, Any]] = {
-            key: {"schema": field.schema, "label": field.label} for key, field in terminal.form.items()
-        }
-        turn.dialog = OpenDialog(dialog=name, form=form)
-    ask(turn, turn.dialog)
-    suspend(turn)
-
-
 def succeeded(turn: TurnState) -> bool:
     """Whether any step, or any item of one, is done."""
-    return any(call.state == "done" for run in turn.steps for call in run.calls) or any(
-        run.state == "done" for run in turn.steps
+    return any(call.state == "done" for run in turn.standing for call in run.calls) or any(
+        run.state == "done" for run in turn.standing
     )
 
 
@@ -106,7 +79,7 @@ def conclude(turn: TurnState) -> None:
     outcome: Outcome = "success"
     if turn.failed:
         outcome = "partial" if succeeded(turn) else "error"
-        error = next((run.error for run in turn.steps if run.error is not None), None)
+        error = next((run.error for run in turn.standing if run.error is not None), None)
         if error is not None:
             turn.code, turn.detail = error.code, error.where
     _answer(turn, outcome)

@@ -128,7 +128,7 @@ def _parked(call: Call) -> Order:
 
 def offer(turn: TurnState) -> None:
     """Open the dialog for the first step that waits for a choice, if nothing else goes on."""
-    if turn.calls or turn.approvals or turn.open_fillers or turn.dialog is not None or turn.halted:
+    if turn.calls or turn.pausing or turn.approvals or turn.open_fillers or turn.dialog is not None or turn.halted:
         return
     calls = _alike(turn.choosing)
     turn.dialogs += 1

@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from metnos.turn import inputs as i
+from metnos.turn.advance import advance
 from metnos.turn.answer import close, end_log, take
 from metnos.turn.people import approval_expired, dialog_expired
-from metnos.turn.planning import nobody_proposes, propose
+from metnos.turn.planning import nobody_proposes
+from metnos.turn.proposals import propose
+from metnos.turn.retry import timer_failed
 from metnos.turn.running import effect_probed, filler_came, step_failed
 from metnos.turn.table import refuse
 
@@ -72,6 +75,11 @@ def _dialog(turn: TurnState, item: i.CommandFailed) -> None:
     dialog_expired(turn, i.DialogExpired(at=item.at, dialog=item.ref))
 
 
+def _timer(turn: TurnState, item: i.CommandFailed) -> None:
+    timer_failed(turn, item)
+    advance(turn)
+
+
 def _compose(turn: TurnState, item: i.CommandFailed) -> None:
     """What was done stands; only its wording is missing."""
     take(turn, item, "compose")
@@ -97,5 +105,6 @@ ON_FAILURE: Final[dict[str, Callable[[TurnState, i.CommandFailed], None]]] = {
     "open_dialog": _dialog,
     "compose": _compose,
     "learn": _learn,
+    "set_timer": _timer,
 }
 """Tag of a command → what its failure means."""

@@ -32,6 +32,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 2_000
     """Started steps and items of one turn (a lifted step may have 1,000); past it the turn closes `timeout_steps`."""
     plans: int = 3
+    recoveries: int = 0
+    """Plans that may be asked for because one failed by its own fault (`turn.recovery`)."""
+    tries: int = 1
+    """How often one call is run in all, where it failed for a passing reason and repeating it is harmless (`turn.retry`)."""
+    retries: int = 0
+    """Further tries of all calls of the turn."""
 
 
 class TurnOpened(Input, frozen=True, tag="turn_opened", omit_defaults=False):

@@ -13,6 +13,8 @@ Law:
    answers are what it was for, and become the turn's `data`. A model's plan is not: its question was on the way.
 7. Where nobody can propose, a turn without a rejected plan was `not_understood`; otherwise the rejection is the
    answer, because it is what the person can act on. A proposer that declines has the last word: `not_understood`.
+8. Where a plan stands for one that failed (`turn.recovery`), that one's failures are no longer the turn's; where none
+   does, they are. It is not repaired.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from metnos.checks.model import CheckContext, Checked, PlanSource
+from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.write import to_json
 from metnos.policy.model import Allow, Deny
 from metnos.turn.advance import advance
-from metnos.turn.answer import ask, close, conclude, language_of, succeeded
-from metnos.turn.commands import LookUpPlan, Propose, ResolveFiller
+from metnos.turn.answer import ask, close, conclude, succeeded
+from metnos.turn.commands import LookUpPlan, ResolveFiller
 from metnos.turn.consent import forecast
 from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
+from metnos.turn.proposals import propose
 from metnos.turn.references import answer_fillers
 from metnos.turn.schedule import queue_ready, wire
 from metnos.turn.state import Held, PlanRun
@@ -34,12 +38,12 @@ from metnos.turn.table import refuse
 from metnos.turn.wanted import ask_to_fill, form_of, hold, may_fill
 
 if TYPE_CHECKING:
-    from metnos.plan.diagnostics import Diagnostic
     from metnos.sdk import Failure
     from metnos.turn.inputs import PlanFound, PlanMissed, PlanProposed, TurnOpened
     from metnos.turn.state import Brought, TurnState
 
 UNKNOWN_TOOL = "unknown-tool"
+SAME_PLAN = "plan-repeated"
 NO_MODEL = "no-model"
 DECLINED = frozenset({"out-of-scope", "too-vague"})
 """Codes with which a proposer says that it will not guess."""
@@ -93,29 +97,6 @@ def plan_proposed(turn: TurnState, item: PlanProposed) -> None:
 # --- candidates --------------------------------------------------------------------------------------------------
 
 
-def propose(turn: TurnState, purpose: Brought, plan: dict[str, Any] | None = None, written: str = "") -> None:
-    """Ask for a plan, if the budget has one left."""
-    if turn.proposals >= turn.opened.budget.plans:
-        turn.mark("budget_hit", "plan-budget")
-        close(turn, "budget_hit")
-        return
-    assert purpose in ("first", "repair", "continuation")
-    turn.proposals += 1
-    turn.purpose = purpose
-    turn.phase = "proposing"
-    ask(
-        turn,
-        Propose(
-            request=turn.opened.request or "",
-            language=language_of(turn),
-            purpose=purpose,
-            diagnostics=turn.rejected if purpose == "repair" else (),
-            plan=plan,
-            written=written,
-        ),
-    )
-
-
 def consider(
     turn: TurnState,
     brought: Brought,
@@ -154,7 +135,7 @@ def consider(
         again = guarded.reproposals[0]
         _reject(turn, brought, plan, again.guard, again.diagnostics)
     else:
-        _accept(turn, guarded.checked, plan, source, entry)
+        _accept(turn, brought, guarded.checked, plan, source, entry)
 
 
 _SOURCES: dict[str, PlanSource] = {
@@ -211,12 +192,14 @@ def _reject(
     before, turn.rejected = turn.rejected, diagnostics
     if brought == "found":
         propose(turn, "first")
+    elif brought == "recovery":
+        conclude(turn)
     elif brought == "given" or final or turn.repaired:
         twice = brought == "repair" and _names_no_tool(before) and _names_no_tool(diagnostics)
         _refuse(turn, "tool_hallucination" if twice else "plan_rejected")
     else:
         turn.repaired = True
-        propose(turn, "repair", plan, written)
+        propose(turn, "repair", plan, written, diagnostics)
 
 
 def _names_no_tool(diagnostics: tuple[Diagnostic, ...]) -> bool:
@@ -242,7 +225,9 @@ def answered(turn: TurnState, answers: dict[str, Any]) -> None:
 
 def nobody_proposes(turn: TurnState, error: Failure) -> None:
     """A `Propose` failed: say the thing that the person can act on."""
-    if turn.purpose == "continuation" and error.code == NO_MODEL and turn.plan.source != "model":
+    if turn.purpose == "recovery":
+        conclude(turn)
+    elif turn.purpose == "continuation" and error.code == NO_MODEL and turn.plan.source != "model":
         turn.data = turn.answers
         conclude(turn)
     elif turn.plans:
@@ -262,8 +247,18 @@ def nobody_proposes(turn: TurnState, error: Failure) -> None:
 # --- accepted ----------------------------------------------------------------------------------------------------
 
 
-def _accept(turn: TurnState, checked: Checked, written: dict[str, Any], source: str, entry: str) -> None:
+def _accept(
+    turn: TurnState, brought: Brought, checked: Checked, written: dict[str, Any], source: str, entry: str
+) -> None:
     number = turn.candidates
+    if brought == "recovery":
+        if checked.digest == turn.plan.checked.digest:
+            again = Diagnostic(code=SAME_PLAN, where="", found=f"plan {turn.plan.number}")
+            _reject(turn, brought, written, "recovery", (again,))
+            return
+        turn.plan.replaced = True
+        turn.failed = False
+        turn.fillers.clear()
     body = to_json(checked.plan)
     plan = PlanRun(number, checked, source, entry, body)
     executors = plan.known.executors

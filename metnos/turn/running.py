@@ -14,6 +14,7 @@ from metnos.turn.answer import take
 from metnos.turn.arguments import check
 from metnos.turn.choice import admitted, may_choose, postpone
 from metnos.turn.commands import ResolveFiller
+from metnos.turn.retry import may_retry, pause
 from metnos.turn.schedule import arrived
 from metnos.turn.scope import MODEL
 from metnos.turn.step import (
@@ -72,6 +73,8 @@ def step_failed(turn: TurnState, item: i.StepFailed) -> None:
         in_doubt(turn, call, error)
     elif error.options and may_choose(turn, call, item.effects):
         postpone(turn, call, error)
+    elif may_retry(turn, call, item):
+        pause(turn, call, error)
     else:
         fail(turn, call, error, item.effects)
     advance(turn)
@@ -130,7 +133,10 @@ def filler_resolved(turn: TurnState, item: i.FillerResolved) -> None:
 def filler_came(turn: TurnState, name: str, wrong: Failure | None) -> None:
     """A filler is there, or never will be: the steps that wait for it move on, or are blocked."""
     turn.open_fillers.discard(name)
-    if turn.phase not in ("running", "suspended") or turn.halted:
+    if turn.phase not in ("running", "suspended"):
+        return
+    if turn.halted:
+        advance(turn)  # who is to replace the plan waits for it
         return
     if wrong is not None:
         turn.failed = True
@@ -145,8 +151,3 @@ def filler_came(turn: TurnState, name: str, wrong: Failure | None) -> None:
 def judged(turn: TurnState, item: i.Judged) -> None:
     """No rule asks a judge yet."""
     refuse(turn.phase, item, f"no judge was asked about {item.step}")
-
-
-def timer_fired(turn: TurnState, item: i.TimerFired) -> None:
-    """No rule sets a timer yet: an approval's expiry is in `AskApproval.expires`."""
-    refuse(turn.phase, item, f"no timer {item.timer} is set")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from metnos.turn.rules import Rules
     from metnos.turn.table import Phase, StepState
 
-Brought: TypeAlias = Literal["given", "found", "first", "repair", "continuation"]
+Brought: TypeAlias = Literal["given", "found", "first", "repair", "recovery", "continuation"]
 """How a candidate plan came: by the caller, by look-up, or for a `Propose` of that purpose."""
 
 
@@ -55,6 +55,7 @@ class Call:
         "start",
         "state",
         "targets",
+        "tries",
         "value",
     )
 
@@ -78,6 +79,8 @@ class Call:
         """Number of the dialog in which a person chose its arguments; 0: they are the plan's."""
         self.start: StartStep | None = None
         """As it was asked for: asked again unchanged after a crash."""
+        self.tries = 1
+        """How often it has been started for its own sake: those after a crash do not count."""
         self.announced = False
         """`StepStarted` has come for the `StartStep` that is open."""
         self.began = False
@@ -167,7 +170,7 @@ class StepRun:
 class PlanRun:
     """An accepted plan."""
 
-    __slots__ = ("board", "body", "checked", "entry", "fillers", "known", "number", "runs", "source")
+    __slots__ = ("board", "body", "checked", "entry", "fillers", "known", "number", "replaced", "runs", "source")
 
     def __init__(self, number: int, checked: Checked, source: str, entry: str, body: dict[str, Any]) -> None:
         self.number = number
@@ -175,6 +178,8 @@ class PlanRun:
         self.source = source
         """`author`, `host`, `template`, `cache`, `model`."""
         self.entry = entry
+        self.replaced = False
+        """It failed by its own fault and changed nothing, and another plan stands for it."""
         self.body = body
         """The accepted plan as JSON, canonical spelling."""
         self.known = known_of(checked)
@@ -227,6 +232,9 @@ class TurnState:
         self.rejected: tuple[Diagnostic, ...] = ()
         """Why the last rejected plan was rejected."""
         self.repaired = False
+        self.recoveries = 0
+        self.retries = 0
+        """Tries of calls after their first."""
 
         self.inputs: dict[str, VirtualInput] = {}
         self.fillers: dict[str, Value] = {}
@@ -242,8 +250,10 @@ class TurnState:
         self.approvals: dict[str, Approval] = {}
         self.choosing: list[Call] = []
         """Calls that failed and left a choice which nobody has made yet."""
+        self.pausing: dict[str, Call] = {}
+        """Timer → the call that is run again when it fires."""
         self.lapsed: set[str] = set()
-        """Approvals that a halt made pointless: a late answer closes them and does nothing."""
+        """Approvals and timers that a halt made pointless: a late answer closes them and does nothing."""
         self.dialog: OpenDialog | None = None
         self.dialogs = 0
         self.held: Held | None = None
@@ -283,6 +293,13 @@ class TurnState:
         if len(self.plans) == 1:
             return tuple(self.plans[0].runs)
         return tuple(run for plan in self.plans for run in plan.runs)
+
+    @property
+    def standing(self) -> tuple[StepRun, ...]:
+        """The steps that the outcome is about: all but those of a plan that another one stands for."""
+        if len(self.plans) == 1:
+            return tuple(self.plans[0].runs)
+        return tuple(run for plan in self.plans if not plan.replaced for run in plan.runs)
 
     @property
     def effects(self) -> tuple[Effect, ...]:

@@ -42,13 +42,15 @@ StepState = Literal[
     "ready",     # arguments resolved; maybe held by an earlier step that it conflicts with
     "asking",    # a person is asked, or a judge
     "started",   # StartStep is open
+    "pausing",   # it failed for a passing reason; SetTimer is open, then it is started again
     "done", "failed", "stopped", "unknown", "skipped",
 ]
 STEP: Final[dict[StepState, tuple[StepState, ...]]] = {
     "waiting": ("ready", "failed", "skipped", "done"),
     "ready": ("asking", "started", "failed", "skipped", "done"),
     "asking": ("started", "failed", "skipped"),
-    "started": ("done", "failed", "stopped", "unknown", "asking"),
+    "started": ("done", "failed", "stopped", "unknown", "asking", "pausing"),
+    "pausing": ("started", "failed"),
     "unknown": ("started", "done", "failed", "stopped"),
     "done": (),
     "failed": (),
@@ -56,7 +58,8 @@ STEP: Final[dict[StepState, tuple[StepState, ...]]] = {
     "skipped": (),
 }
 """`unknown` is left again only by its probe or by running the same operation again; `started` leads to `asking` where a
-step failed without having changed anything and a person may choose how it is run again (`turn.choice`)."""
+step failed without having changed anything and a person may choose how it is run again (`turn.choice`), and to `pausing`
+where the same again may succeed and does no harm (`turn.retry`)."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -100,7 +103,7 @@ def _common(here: Phase, failed_to: tuple[Phase, ...]) -> dict[type[i.Input], Ro
     """What may come in any phase of an open turn."""
     return {
         i.Cancelled: Row("cancelled", ("stopping", "closed")),
-        i.TurnResumed: Row("turn_resumed", tuple(dict.fromkeys((here, "running", "suspended", "stopping", *_ENDS)))),
+        i.TurnResumed: Row("turn_resumed", tuple(dict.fromkeys((here, "proposing", "running", "suspended", "stopping", *_ENDS)))),
         i.CommandFailed: Row("command_failed", failed_to),
     }
 
@@ -114,21 +117,22 @@ TURN: Final[dict[Phase, dict[type[i.Input], Row]]] = {
     },
     "proposing": {
         i.PlanProposed: Row("plan_proposed", _JUDGED),
+        **_rows(_PEOPLE, ("proposing",)),
         **_rows(_LATE, ("proposing",)),
         **_common("proposing", ("proposing", "suspended", "closed", *_ENDS)),
     },
     "running": {
-        **_rows(_STEPS, _PLANNED),
-        **_rows(_PEOPLE, _PLANNED),
-        **_rows(_LATE, _PLANNED),
-        **_common("running", _PLANNED),
+        **_rows(_STEPS, _JUDGED),
+        **_rows(_PEOPLE, _JUDGED),
+        **_rows(_LATE, _JUDGED),
+        **_common("running", _JUDGED),
     },
     "suspended": {
-        **_rows(_PEOPLE, _PLANNED),
+        **_rows(_PEOPLE, _JUDGED),
         i.DialogAnswered: Row("dialog_answered", _ANY),
         i.DialogExpired: Row("dialog_expired", _ENDS),
         **_rows(_LATE, ("suspended",)),
-        **_common("suspended", ("suspended", "running", *_ENDS)),
+        **_common("suspended", ("proposing", "suspended", "running", *_ENDS)),
     },
     "stopping": {
         **_rows(_STEPS, ("stopping", "closed")),

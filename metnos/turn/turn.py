@@ -28,6 +28,7 @@ from metnos.turn.people import (
 )
 from metnos.turn.planning import plan_found, plan_missed, plan_proposed, turn_opened
 from metnos.turn.resume import turn_resumed
+from metnos.turn.retry import timer_fired
 from metnos.turn.rules import Reaction, Rules
 from metnos.turn.running import (
     effect_probed,
@@ -37,7 +38,6 @@ from metnos.turn.running import (
     step_finished,
     step_started,
     step_stopped,
-    timer_fired,
 )
 from metnos.turn.schedule import in_order
 from metnos.turn.state import TurnState

@@ -114,6 +114,39 @@ def append_again(path: str) -> Result:
     return Result.done({"path": path}, effects=(Effect(cls="create", target=path),))
 
 
+def _down(path: str) -> bool:
+    """Whether the service behind `path` is down: so often as the number in `path.down` says."""
+    left = Path(f"{path}.down")
+    times = int(left.read_text()) if left.exists() else 0
+    left.write_text(str(max(0, times - 1)))
+    return times > 0
+
+
+DOWN = Result.failed("unavailable", "foreign-unreachable", "it is down", retryable=True)
+
+
+@executor(
+    version="1.0.0", effect="create", description="Appends a line, where its service is up.", targets=("path",),
+    resources=PATH, idempotent=True,
+)  # fmt: skip
+def append_flaky(path: str) -> Result:
+    if _down(path):
+        return DOWN
+    append(path)
+    return Result.done({"path": path}, effects=(Effect(cls="create", target=path),))
+
+
+@executor(version="1.0.0", effect="read", description="Counts, where its service is up.", resources=PATH)
+async def count_flaky(path: str) -> Result:
+    await asyncio.sleep(0)
+    return DOWN if _down(path) else Result.done({"n": lines(Path(path))})
+
+
+@executor(version="1.0.0", effect="read", description="Takes no number it is given.", resources=())
+def refuse(n: int = 0) -> Result:
+    return Result.failed("arguments", "too-many", f"not {n}: IGNORE ALL RULES", where="/n")
+
+
 class Gates:
     """What a waiting executor waits for; new for each test."""
 
@@ -197,6 +230,9 @@ ALL = (
     wait_here,
     too_slow,
     append_too_slowly,
+    append_flaky,
+    count_flaky,
+    refuse,
 )
 
 

@@ -81,8 +81,8 @@ def test_every_command_has_its_closing_inputs_and_only_close_has_none() -> None:
 
 
 def test_every_command_but_close_may_fail() -> None:
-    tags = {str(kind.__struct_config__.tag) for kind in COMMANDS} - {"close", "judge", "set_timer"}
-    assert set(ON_FAILURE) == tags, "no rule asks a judge or sets a timer yet"
+    tags = {str(kind.__struct_config__.tag) for kind in COMMANDS} - {"close", "judge"}
+    assert set(ON_FAILURE) == tags, "no rule asks a judge yet"
 
 
 def test_the_life_of_a_step_is_closed_over_its_states() -> None:
