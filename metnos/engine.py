@@ -16,7 +16,7 @@ What may be shared, cancelled and closed: docs/embedding.md, each sentence held 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from metnos.drivers import assembly
 from metnos.drivers.driven import Driven
@@ -62,6 +62,7 @@ class Engine(Driven):
         approve: Approve | None = None,
         answer: Answer | None = None,
         proposer: Proposer | None = None,
+        model: str | Literal[False] | None = None,
         confirm: Confirm | None = None,
         progress: Progress | None = None,
         clock: Clock | None = None,
@@ -86,7 +87,9 @@ class Engine(Driven):
             zone: IANA time zone; default the machine's.
             approve: Asked for each consent: True, False, or None (nobody can say now: the turn suspends).
             answer: Asked for each dialog; None suspends.
-            proposer: From a request and the candidates to a plan, where no known plan serves.
+            proposer: From a request and the candidates to a plan, where no known plan serves; default the models that
+                the home has configured, if it has any (docs/models.md).
+            model: Name of the one of them to use; False: none. None: by role.
             confirm: Asked, with both requests, before the plan of a similar one that only reads is served (`near`);
                 None: similar requests are served nothing, unless `cache_near_error` is set.
             progress: Told of each step's start and end.
@@ -107,6 +110,7 @@ class Engine(Driven):
             approve=approve,
             answer=answer,
             proposer=proposer,
+            model=model,
             confirm=confirm,
             progress=progress or no_progress,
             clock=clock or assembly.wall_clock,

@@ -58,6 +58,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     cache_share: bool = False
     cache_near_error: float = 0.0
     tries: int = 3
+    planning_s: float = 300.0
+    planning_idle_s: float | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +83,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Share of wrong plans that is accepted of near matches (0 to 0.5); 0: only what somebody confirms is served."""
     tries: int = 3
     """How often a step is run in all (1 to 10) that a service or the network has failed, and that may be repeated."""
+    planning_s: float = 300.0
+    """Seconds that one call of a model may take."""
+    planning_idle_s: float | None = None
+    """Seconds that may pass in it without a token; None: as the model's `idle_s` says (120 by default)."""
 
 
 def secret(name: str, variables: Mapping[str, str] | None = None) -> str | None:
@@ -183,6 +189,8 @@ def load_settings(
         cache_share=file.cache_share,
         cache_near_error=_error_rate(file.cache_near_error),
         tries=_tries(file.tries),
+        planning_s=_seconds("planning_s", file.planning_s),
+        planning_idle_s=None if file.planning_idle_s is None else _seconds("planning_idle_s", file.planning_idle_s),
     )
 
 
@@ -196,6 +204,12 @@ def _tries(tries: int) -> int:
     if not 1 <= tries <= MOST_TRIES:
         raise SettingsFault("tries", f"{tries} is not between 1 and {MOST_TRIES}", "1: every failure is told at once")
     return tries
+
+
+def _seconds(setting: str, seconds: float) -> float:
+    if not 0 < seconds < float("inf"):
+        raise SettingsFault(setting, f"{seconds} is no time to wait", "a number of seconds above 0")
+    return seconds
 
 
 def _lexicon_files(home: Path, named: Iterable[str], listed: str) -> tuple[Path, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from metnos.cli.catalog import tell_refused
-from metnos.cli.options import Desk, cache_options, command, format_option, said, show_drawing
+from metnos.cli.options import Desk, cache_options, command, format_option, model_options, said, show_drawing
 from metnos.cli.output import on_one_line
 from metnos.cli.turnview import finish, progress_lines, show_plan
 from metnos.text import message
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Allow what only creates; changing and deleting still ask.")
 @click.option("--plan", "with_plan", is_flag=True, help="Show the plan beside the answer.")
 @cache_options
-def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool, cache: Caching) -> int:
+@model_options
+def ask_command(
+    desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool, cache: Caching, model: str | Literal[False] | None
+) -> int:
     """Do what one sentence says, and show the answer.
 
     \b
@@ -36,7 +39,10 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool, 
     consent = TerminalConsent(output) if output.interactive else None
     with (
         desk.engine(
-            approve=consent and consent.approve, answer=consent and consent.answer, progress=progress_lines(output)
+            approve=consent and consent.approve,
+            answer=consent and consent.answer,
+            progress=progress_lines(output),
+            model=model,
         ) as engine,
         engine.interruptible(),
     ):
@@ -52,13 +58,16 @@ def ask_command(desk: Desk, words: tuple[str, ...], yes: bool, with_plan: bool, 
 @click.argument("words", nargs=-1, required=True)
 @format_option
 @cache_options
-def plan_command(desk: Desk, words: tuple[str, ...], form: str, cache: Caching) -> int:
+@model_options
+def plan_command(
+    desk: Desk, words: tuple[str, ...], form: str, cache: Caching, model: str | Literal[False] | None
+) -> int:
     """Show the plan for a sentence, without running it."""
     from metnos.cli import exits
     from metnos.drivers.results import Planned
 
     sentence = said(" ".join(words))
-    with desk.engine() as engine:
+    with desk.engine(model=model) as engine, engine.interruptible():
         desk.speak(engine.language_of(sentence))
         planned = engine.plan_sync(sentence, cache=cache)
         drawing = engine.draw(planned.plan) if form == "mermaid" and isinstance(planned, Planned) else ""

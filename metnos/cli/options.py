@@ -118,6 +118,20 @@ def cache_options(function: F) -> F:
     return run  # pyright: ignore[reportReturnType]  # what click makes of it has one argument for the two options
 
 
+def model_options(function: F) -> F:
+    """`--model` and `--no-model`, as one argument `model`."""
+
+    @click.option("--model", "named", metavar="NAME", help="Plan with this model, if no known plan serves.")
+    @click.option("--no-model", is_flag=True, help="Plan with no model: known plans only.")
+    @functools.wraps(function)
+    def run(*args: Any, named: str | None, no_model: bool, **rest: Any) -> Any:
+        if named is not None and no_model:
+            raise Fault("usage", "--model names one, --no-model wants none", hint="say one", status=exits.USAGE)
+        return function(*args, model=False if no_model else named, **rest)
+
+    return run  # pyright: ignore[reportReturnType]  # what click makes of it has one argument for the two options
+
+
 def said(text: str) -> str:
     """What was typed, as text.
 

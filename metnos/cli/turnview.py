@@ -64,9 +64,23 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
     output.diagnostics(result.diagnostics if not result.ok else ())
     for need in result.needs:
         _tell_need(output, need, result.turn)
+    if result.usage.get("planning_calls") and result.model:
+        output.note(_cost(result, language))
     if result.turn:
         output.note(message("note.turn", language, turn=result.turn))
     return exits.BY_OUTCOME[result.outcome]
+
+
+def _cost(result: TurnResult, language: str | None) -> str:
+    """What a plan cost that was written for this request."""
+    return message(
+        "note.model",
+        language,
+        model=on_one_line(result.model),
+        seconds=f"{result.planning_s:.1f}",
+        read=result.usage.get("tokens_in", 0),
+        wrote=result.usage.get("tokens_out", 0),
+    )
 
 
 def _tell_need(output: Output, need: Need, turn: str) -> None:

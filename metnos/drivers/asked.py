@@ -57,7 +57,7 @@ def ask_host(turn: TurnUnderWay, command: Question, call: Callable[[], Any]) -> 
 
 def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
     """Report an answer, unless nobody waits for it any more; None: nobody can say now."""
-    if not is_open(turn, command):
+    if not is_open(turn, command) or (turn.ending and not isinstance(command, c.AskApproval | c.OpenDialog)):
         return
     item = _input_of(turn, command, said)
     if item is None:
@@ -67,6 +67,8 @@ def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
         state = turn.machine.state
         plan = said_at_home(item.plan, state.request, turn.catalog, state.opened.home)
         item = item if plan is item.plan else msgspec.structs.replace(item, plan=plan)
+    if isinstance(command, c.Propose):
+        turn.planning_us += max(0, turn.clock() - turn.asked_at)
     if isinstance(item, i.PlanProposed | i.CommandFailed):
         turn.count(item.usage)
         turn.model = item.proposer or turn.model
@@ -135,6 +137,8 @@ def _consent(command: c.AskApproval, value: Any, at: int, by: str) -> i.AnyInput
 
 
 def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed:
+    if isinstance(command, c.Propose) and (failed := _of_models(command, fault, at)) is not None:
+        return failed
     error = Failure(
         cls="unavailable" if isinstance(fault, OSError | TimeoutError) else "internal",
         code="proposer-failed" if isinstance(command, c.Propose) else "answer-failed",
@@ -146,6 +150,22 @@ def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed
     elif isinstance(command, c.OpenDialog):
         ref = command.dialog
     return i.CommandFailed(at=at, command=command.kind, error=error, ref=ref)
+
+
+def _of_models(command: c.Propose, fault: BaseException, at: int) -> i.CommandFailed | None:
+    """The failure of a model of the home, which has its own code, and its cost."""
+    from metnos.propose.models.ports import ModelFault
+    from metnos.settings import SettingsFault
+
+    if isinstance(fault, SettingsFault):
+        error = Failure(cls="unavailable", code=fault.code, message=fault.message[:LONGEST], hint=fault.hint)
+        return i.CommandFailed(at=at, command=command.kind, error=error)
+    if not isinstance(fault, ModelFault):
+        return None
+    from metnos.drivers.own import class_of, usage_of
+
+    error = Failure(cls=class_of(fault), code=fault.code, message=fault.message[:LONGEST], hint=fault.hint)
+    return i.CommandFailed(at=at, command=command.kind, error=error, usage=usage_of(fault))
 
 
 def fitted(dialog: c.OpenDialog, answers: Mapping[str, Any]) -> dict[str, Any]:

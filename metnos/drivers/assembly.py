@@ -230,6 +230,11 @@ def has_imports(settings: Settings) -> bool:
     return (settings.home / "foreign").is_dir()
 
 
+def has_models(settings: Settings) -> bool:
+    """Whether this home has models configured; asked without loading anything."""
+    return (settings.home / "models.toml").is_file()
+
+
 def open_runners(
     settings: Settings, catalog: Catalog, *, memory: bool, externals: Mapping[str, Any] | None = None
 ) -> Runners:

@@ -143,6 +143,8 @@ def _why(state: TurnState, language: str) -> str:
     if has_message(f"why.{state.code}"):
         detail = state.detail or (state.opened.request or "" if state.code in DECLINED else "")
         return message(f"why.{state.code}", language, detail=detail)
+    if state.code.startswith("model-") or state.code == "bad-settings":
+        return message("why.model", language, detail=state.detail or state.code)
     if has_message(f"failure.{state.code}"):
         why = message(f"failure.{state.code}", language, what=state.detail or state.code)
         return message("why.answer", language, why=why)

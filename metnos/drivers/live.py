@@ -37,7 +37,6 @@ class LiveTurn(TurnUnderWay):
         self._wake: asyncio.Event | None = None
         self._read: asyncio.Event | None = None
         """Set while no event is unread; None: nobody watches."""
-        self._cancel_wanted = False
         self._cancel_told = False
         self._questions: dict[str, Question] = {}
         """Of the tasks, those that are an answer of the host's, and to what."""
@@ -98,12 +97,14 @@ class LiveTurn(TurnUnderWay):
 
     def ask_cancel(self) -> None:
         """Ask the turn to end `cancelled`; safe from a signal handler, another thread, and more than once."""
-        self._cancel_wanted = True
+        self.ending = True
+        for stop in list(self.stops):
+            stop.cancel()
         if self._loop is not None and self._wake is not None:
             self._loop.call_soon_threadsafe(self._wake.set)
 
     def _cancel_if_asked(self) -> None:
-        if self._cancel_wanted and not self._cancel_told and not self.machine.state.closed:
+        if self.ending and not self._cancel_told and not self.machine.state.closed:
             self._cancel_told = True
             self.suspended = False
             self.feed(i.Cancelled(at=self.clock(), by=self.grant.owner))
@@ -112,16 +113,16 @@ class LiveTurn(TurnUnderWay):
 
     def _held(self) -> bool:
         """Whether a watcher has not yet read what it was told; a turn that is cancelled waits for nobody."""
-        return self._read is not None and not self._read.is_set() and not self._cancel_wanted
+        return self._read is not None and not self._read.is_set() and not self.ending
 
     def _drain(self) -> None:
-        if self._cancel_wanted:
+        if self.ending:
             self._cancel_if_asked()
         queue = self.queue
         while queue and (self._read is None or not self._held()):
             command = queue.popleft()
             HANDLERS[type(command)](self, command)
-            if self._cancel_wanted:
+            if self.ending:
                 self._cancel_if_asked()
 
     async def _pump(self) -> None:

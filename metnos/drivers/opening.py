@@ -90,9 +90,7 @@ def open_turn(
         inputs=virtual_inputs(inputs),
         assume_yes=assume_yes,
         versions=versions(parts),
-        budget=Budget(
-            recoveries=0 if parts.ports.proposer is None else 1, tries=parts.settings.tries, retries=MOST_RETRIES
-        ),
+        budget=Budget(recoveries=0 if parts.proposer is None else 1, tries=parts.settings.tries, retries=MOST_RETRIES),
         choices=parts.ports.answer is not None or context.channel in PEOPLE,
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, overload
 from weakref import WeakSet
 
 import msgspec
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from metnos.contracts.catalog import Catalog, Refused
     from metnos.contracts.load import Plans
     from metnos.drivers.imports import Imports
+    from metnos.drivers.own import Models, OwnProposer
     from metnos.execute.runner import Runners
     from metnos.propose.candidates import Candidates
     from metnos.record.store import Journal
@@ -40,6 +41,8 @@ class EnginePorts(msgspec.Struct, frozen=True, kw_only=True):
     approve: Any = None
     answer: Any = None
     proposer: Any = None
+    model: str | Literal[False] | None = None
+    """Name of the home's model to use; None: by role; False: none of them."""
     confirm: Any = None
     progress: Progress = no_progress
     clock: Clock = assembly.wall_clock
@@ -47,7 +50,7 @@ class EnginePorts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 T = TypeVar("T")
-NOT_SHARED: Final = ("runners", "journal", "plan_cache", "imports")
+NOT_SHARED: Final = ("runners", "journal", "plan_cache", "imports", "models", "own_proposer")
 """Rooms with processes, files and connections: those of one process."""
 
 
@@ -103,6 +106,8 @@ class Parts:
         self.lock = threading.RLock()
         _engines.add(self)
         _ = self.lexicons  # a faulty file is the caller's to know at once
+        if ports.model:
+            _ = self.models  # and so is a name that no model has
 
     @Once
     def catalog(self) -> Catalog:
@@ -125,6 +130,33 @@ class Parts:
         from metnos.drivers.imports import Imports
 
         return Imports(self.settings.home)
+
+    @property
+    def has_models(self) -> bool:
+        """Whether this home has models that may be used; asked without loading anything."""
+        return self.ports.model is not False and assembly.has_models(self.settings)
+
+    @Once
+    def models(self) -> Models:
+        """The models of this home; ask `has_models` before."""
+        from metnos.drivers.own import open_models
+
+        self._require_open()
+        return open_models(self.settings, self.ports.model or "")
+
+    @Once
+    def own_proposer(self) -> OwnProposer:
+        """Who plans with them."""
+        from metnos.drivers import own
+
+        return own.OwnProposer(lambda: own.open_planner(self.models, self.catalog))
+
+    @property
+    def proposer(self) -> Any:
+        """Who is asked for a plan where no known one serves: the caller's, else the models of this home, else nobody."""
+        if self.ports.proposer is not None:
+            return self.ports.proposer
+        return self.own_proposer if self.has_models else None
 
     @Once
     def plans(self) -> Plans:
@@ -213,6 +245,7 @@ class Parts:
             self._closed = self._closed or "this engine is closed"
             runners, journal = self.__dict__.pop("runners", None), self.__dict__.pop("journal", None)
             plans = self.__dict__.pop("plan_cache", None)
+            models: Models | None = self.__dict__.pop("models", None)
             imports: Imports | None = self.__dict__.get("imports")
         if journal is not None:  # first: what a step comes to that is stopped by this is no outcome of its turn
             journal.close()
@@ -222,6 +255,8 @@ class Parts:
             plans.close()
         if imports is not None:
             imports.close()
+        if models is not None:
+            models.close()
 
 
 _engines: WeakSet[Parts] = WeakSet()

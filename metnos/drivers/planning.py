@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from metnos.cache.model import Match
 from metnos.drivers import slash
@@ -76,6 +77,9 @@ def propose(turn: TurnUnderWay, command: c.Propose) -> None:
         turn.command_failed(command, NO_MODEL)
         return
     asked, candidates = request_of(turn, command), turn.ports.candidates()
+    turn.asked_at = turn.clock()
+    if getattr(proposer, "takes_stop", False):
+        proposer = partial(cast("Any", proposer), stop=turn.stop())
     if turn.shares_loop and not is_async(proposer):  # it may take long: a model is asked
         ask_host(turn, command, lambda: turn.runners.aside(lambda: proposer(asked, candidates)))
     else:

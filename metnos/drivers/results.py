@@ -95,6 +95,8 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     usage: dict[str, int] = {}
+    planning_s: float = 0.0
+    """Seconds that proposals took."""
     model: str = ""
     """That wrote the plan, as the proposer names it."""
     language: str = ""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from metnos.contracts.model import Contract
     from metnos.drivers.ports import Question
     from metnos.execute.runner import Grant, Runners
+    from metnos.propose.models.ports import Stop
     from metnos.record.store import Head, TurnWriter
     from metnos.turn.rules import Reaction
     from metnos.turn.state import TurnState
@@ -45,6 +46,8 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     candidates: Any
     """`candidates()`: what a proposer may choose from."""
     proposer: Proposer | None = None
+    limits: tuple[float, float | None] = (300.0, None)
+    """Seconds that one call of a model of the home may take, and may give no token."""
     approve: Approve | None = None
     answer: Answer | None = None
     boundary: Boundary = no_boundary
@@ -100,6 +103,14 @@ class TurnUnderWay:
         """Told of every input and what came of it, once the log has taken it."""
         self.model = ""
         """That wrote the last plan, as its proposer names it."""
+        self.planning_us = 0
+        """Time that proposals took, by the turn's clock."""
+        self.asked_at = 0
+        """When the proposer was asked last."""
+        self.stops: list[Stop] = []
+        """Of calls of models: cancelled with the turn."""
+        self.ending = False
+        """Somebody has asked for the turn to end."""
 
     def feed(self, item: i.AnyInput) -> None:
         """Report one input."""
@@ -145,6 +156,17 @@ class TurnUnderWay:
         for command in commands:
             if isinstance(command, c.StartStep) and command.effect != "read":
                 self.effects.add(command.step)
+
+    def stop(self) -> Stop:
+        """For one call of a model: it ends with the turn, and in time."""
+        from metnos.propose.models.ports import Stop
+
+        whole, idle = self.ports.limits
+        made = Stop(deadline_s=whole, idle_s=idle)
+        self.stops.append(made)
+        if self.ending:
+            made.cancel()
+        return made
 
     def count(self, usage: dict[str, int]) -> None:
         """Add what a model's answer cost."""

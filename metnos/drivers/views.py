@@ -168,6 +168,7 @@ def result_of(live: LiveTurn) -> TurnResult:
         plan=plan.body if plan is not None else None,
         diagnostics=state.rejected if plan is None else (),
         usage=dict(live.usage),
+        planning_s=round(live.planning_us / 1_000_000, 3),
         model=live.model,
         language=language_of(state),
         log_head=live.head.hash if live.head is not None else "",
