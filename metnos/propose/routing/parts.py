@@ -37,6 +37,8 @@ _GENERAL: Final = "find"
 """The verb of "show", "tell", "want"."""
 _FILES: Final = frozenset({"files", "dirs", "texts", "table"})
 """Objects that are files, hold them or are in them."""
+_UNKNOWN: Final = frozenset({"unknown"})
+_PARTICLES: Final = frozenset({"preposition", "place"})
 MOST_PARTS: Final = 32
 """What is longer is one part from there on."""
 
@@ -76,7 +78,7 @@ def parts_of(request: Request) -> list[Part]:
     lexicon = _lexicon_of(request)
     found: list[Part] = []
     for start, end, intents in _clauses(request):
-        spans = _sentences(request, start, end)
+        spans = _sentences(request, start, end, lexicon)
         if len(found) + len(spans) > MOST_PARTS:
             spans = [(start, end)]
         parts = [part for begin, behind in spans if (part := _part(request, begin, behind, lexicon)) is not None]
@@ -111,15 +113,38 @@ def _clauses(request: Request) -> list[tuple[int, int, tuple[RequestIntent, ...]
     return found
 
 
-def _sentences(request: Request, start: int, end: int) -> list[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
-    at = start
-    for mark in _SENTENCE.finditer(request.text, start, end):
-        if not any(slot.start <= mark.start() < slot.end for slot in request.slots):
-            spans.append((at, mark.end()))
-            at = mark.end()
-    spans.append((at, end))
-    return spans
+def _sentences(request: Request, start: int, end: int, lexicon: Lexicon) -> list[tuple[int, int]]:
+    """A clause cut at the ends of sentences, and where a verb that nobody knows begins another."""
+    marks = {mark.end() for mark in _SENTENCE.finditer(request.text, start, end)} | _strange(
+        request, start, end, lexicon
+    )
+    inside = [slot for slot in request.slots if start <= slot.start < end]
+    starts = [slot.start for slot in inside]
+    cuts = [at for at in sorted(marks) if start < at < end and not _within(at - 1, starts, inside)]
+    return list(zip([start, *cuts], [*cuts, end], strict=True))
+
+
+def _within(at: int, starts: list[int], slots: list[Slot]) -> bool:
+    number = bisect_right(starts, at) - 1
+    return number >= 0 and at < slots[number].end
+
+
+def _strange(request: Request, start: int, end: int, lexicon: Lexicon) -> set[int]:
+    """Where an unknown word stands between "and" and an article: "… and turn on the lights"."""
+    tokens = [token for token in tokenise(request.text[start:end]) if token.kind != "space"]
+    roles = [_roles(token, lexicon) for token in tokens]
+    found: set[int] = set()
+    for at in range(1, len(tokens) - 2):
+        if "separator" in roles[at - 1] and roles[at] == _UNKNOWN:
+            behind = at + 1 if roles[at + 1].isdisjoint(_PARTICLES) else min(at + 2, len(tokens) - 1)
+            if "article" in roles[behind]:
+                found.add(start + tokens[at - 1].start)
+    return found
+
+
+def _roles(token: Token, lexicon: Lexicon) -> frozenset[str]:
+    word = lexicon.words.get(token.key) if token.kind == "word" else None
+    return word.roles if word is not None else _UNKNOWN if token.kind == "word" else frozenset()
 
 
 def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | None:

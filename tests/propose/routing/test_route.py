@@ -77,7 +77,18 @@ def test_only_the_part_that_is_unserved_is_named(router: Router) -> None:
 def test_what_goes_on_with_files_is_served(router: Router) -> None:
     assert router(understand("find the log files and move them into archive")).unserved == ()
     assert router(understand("delete a.txt and list what stays")).unserved == ()
-    assert router(understand("Read a.txt. Turn on the lights")).unserved == ("Turn on the lights",)
+
+
+@pytest.mark.parametrize(
+    ("said", "unserved"),
+    [
+        ("Read a.txt. Turn on the lights", "Turn on the lights"),
+        ("read a.txt and turn on the lights", "turn on the lights"),
+        ("leggi a.txt e accendi le luci", "accendi le luci"),
+    ],
+)
+def test_an_unknown_verb_begins_a_part(router: Router, said: str, unserved: str) -> None:
+    assert router(understand(said)).unserved == (unserved,)
 
 
 def test_effects_that_nobody_asked_for_cannot_be_named(shipped: Catalog, router: Router) -> None:
