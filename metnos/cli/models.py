@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from metnos.propose.models.config import Adapter, ModelConfig, ModelsConfig
     from metnos.propose.models.ports import Role
-    from metnos.settings import Settings
 
 ROLES: Final[tuple[Role, ...]] = ("fast", "middle", "wise", "creative", "frontier")
 """As `metnos.propose.models.ports` has them; a test holds them equal. `--help` imports no other room."""
@@ -63,7 +62,7 @@ def add_command(desk: Desk, name: str, roles: tuple[str, ...], **fields: Any) ->
     from metnos.propose.models.config import models_from
     from metnos.propose.models.editing import change, with_model
 
-    home = _settings(desk).home
+    home = desk.settings().home
     given = _fields(fields)
     if "file" in given:
         given["file"] = str(Path(given["file"]).expanduser().absolute())
@@ -102,7 +101,7 @@ def list_command(desk: Desk) -> int:
     from metnos.propose.models.config import read_models
     from metnos.propose.models.known import known
 
-    settings = _settings(desk)
+    settings = desk.settings()
     config = read_models(settings.home)
     if desk.output.json:
         models = [_row(config, one) for one in config.models.values()]
@@ -137,7 +136,7 @@ def pull_command(desk: Desk, name: str, roles: tuple[str, ...]) -> int:
     if model is None:
         hint = f"one of {', '.join(known())}; a file of your own: metnos model add NAME --file FILE"
         raise Fault("usage", f"no model is known as {name!r}", where=name, hint=hint, status=exits.USAGE)
-    home = _settings(desk).home
+    home = desk.settings().home
     desk.output.note(f"{model.title} ({model.licence}, {model.by})")
     with _Bar(desk, model.bytes) as bar:
         path = pull(model, home, bar.told)
@@ -160,7 +159,7 @@ def try_command(desk: Desk, name: str) -> int:
     from metnos.propose.models.ports import Message, Stop
     from metnos.propose.models.registry import Registry
 
-    settings = _settings(desk)
+    settings = desk.settings()
     with Registry.open(settings) as registry:
         asked = registry.role(name) if name in ROLES else registry.model(name)
         started = time.monotonic()
@@ -196,7 +195,7 @@ def remove_command(desk: Desk, name: str, delete: bool) -> int:
     from metnos.propose.models.editing import change, without_model
     from metnos.propose.models.pull import FOLDER
 
-    home = _settings(desk).home
+    home = desk.settings().home
     gone: list[ModelConfig] = []
 
     def take(config: ModelsConfig) -> ModelsConfig:
@@ -244,14 +243,6 @@ class _Bar:
         """Draw it."""
         if self._progress is not None:
             self._progress.update(self._task, completed=done, description=source)
-
-
-def _settings(desk: Desk) -> Settings:
-    from metnos.settings import load_settings
-
-    settings = load_settings(home=desk.home, roots=desk.roots, language=desk.language)
-    desk.speak(settings.language)
-    return settings
 
 
 def _is_installed(package: str) -> bool:

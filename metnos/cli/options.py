@@ -18,6 +18,7 @@ from metnos.cli.output import Fault, Output
 
 if TYPE_CHECKING:
     from metnos.engine import Engine
+    from metnos.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,6 +40,14 @@ class Desk:
         engine = Engine.open(self.home, roots=self.roots, language=self.language, **more)
         self.speak(engine.settings.language)
         return engine
+
+    def settings(self) -> Settings:
+        """What this home and these options decide, where no engine is needed. From here on its language counts."""
+        from metnos.settings import load_settings
+
+        settings = load_settings(home=self.home, roots=self.roots, language=self.language)
+        self.speak(settings.language)
+        return settings
 
     def speak(self, language: str | None) -> None:
         """Use `language` from here on, unless one was asked for."""

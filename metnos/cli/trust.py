@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +16,6 @@ from metnos.cli.options import Desk, command
 from metnos.cli.output import Fault, hint_of_code
 from metnos.text import message
 
-if TYPE_CHECKING:
-    from metnos.settings import Settings
-
 
 @command(name="verify")
 @click.argument("folder", required=False, type=click.Path(file_okay=False))
@@ -27,7 +23,7 @@ def verify_command(desk: Desk, folder: str | None) -> int:
     """Verify every envelope and code file of the catalog (or of FOLDER) anew, and name what fails."""
     from metnos.contracts.verify import verify_catalog
 
-    settings = _settings(desk)
+    settings = desk.settings()
     directory = settings.catalog if folder is None else Path(folder)
     found = verify_catalog(directory, home=settings.home)
     if desk.output.json:
@@ -53,7 +49,7 @@ def sign_command(
     from metnos.contracts.build import BuildFault
     from metnos.contracts.keys import open_key, sign_own
 
-    settings = _settings(desk)
+    settings = desk.settings()
     opened = {Path(name).stem if "/" in name else name: open_key(settings.home, name) for name in keys}
     until = None if expires is None else _time(expires)
     _replaceable(Path(out))
@@ -80,7 +76,7 @@ def keys_command(desk: Desk, name: str | None) -> int:
     """List your signing keys, or make one. Private keys are never shown."""
     from metnos.contracts.keys import new_key, own_keys
 
-    home = _settings(desk).home
+    home = desk.settings().home
     found = own_keys(home) if name is None else [new_key(home, name)]
     if desk.output.json:
         desk.output.data({"keys": found})
@@ -88,14 +84,6 @@ def keys_command(desk: Desk, name: str | None) -> int:
         for one in found:
             desk.output.line(f"{one.name}  {one.id}  {one.path}")
     return exits.OK
-
-
-def _settings(desk: Desk) -> Settings:
-    from metnos.settings import load_settings
-
-    settings = load_settings(home=desk.home, roots=desk.roots, language=desk.language)
-    desk.speak(settings.language)
-    return settings
 
 
 def _time(text: str) -> datetime:

@@ -81,6 +81,7 @@ def test_roles_and_their_order(metnos: Metnos, folder: Path) -> None:
     file = str(scripted(folder, "hello"))
     for name, roles in (("a", ()), ("b", ()), ("c", ("--role", "middle", "--role", "frontier"))):
         assert metnos("model", "add", name, "--adapter", "scripted", "--file", file, *roles).status == 0
+    assert "--role middle" in metnos("model", "add", "b", "--adapter", "scripted", "--file", file).out
     listed = metnos("--json", "model", "list").json
     assert listed["roles"]["middle"] == ["c", "a"]
     assert [row["roles"] for row in listed["models"]] == [["middle"], [], ["middle", "frontier"]]

@@ -21,6 +21,8 @@ class FileServer:
         """So many bytes, then the connection is closed."""
         self.length = True
         self.location = ""
+        self.shift = 0
+        """A rest begins so much later than was asked for."""
         self.asked: list[str] = []
         """The `Range` of each request."""
         owner = self
@@ -50,7 +52,7 @@ class FileServer:
         body = self.data[start:]
         request.send_response(206 if start else 200)
         if start:
-            request.send_header("Content-Range", f"bytes {start}-{len(self.data) - 1}/{len(self.data)}")
+            request.send_header("Content-Range", f"bytes {start + self.shift}-{len(self.data) - 1}/{len(self.data)}")
         if self.length:
             request.send_header("Content-Length", str(len(body)))
         request.end_headers()

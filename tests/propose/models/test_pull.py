@@ -9,6 +9,7 @@ import random
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request
 
 import msgspec
 import pytest
@@ -138,6 +139,26 @@ def test_a_source_that_does_not_give_it(tmp_path: Path, server: FileServer, more
     for name, value in more.items():
         setattr(server, name, value)
     assert said in fails(model(server.url), tmp_path, "model-download").message
+
+
+def test_another_rest_than_was_asked_for(tmp_path: Path, server: FileServer) -> None:
+    partial(tmp_path, DATA[:1000])
+    server.shift = 1
+    assert "another part" in fails(model(server.url), tmp_path, "model-download").message
+
+
+def test_it_follows_to_where_the_file_lies(tmp_path: Path, server: FileServer) -> None:
+    with FileServer(b"") as hub:
+        hub.location = server.url
+        assert pull(model(hub.url), tmp_path).read_bytes() == DATA
+
+
+def test_never_from_tls_to_none() -> None:
+    handler = fetching._SafeRedirect()
+    request = Request("https://hub.example/f")
+    with pytest.raises(fetching.SourceFault, match="without TLS"):
+        handler.redirect_request(request, None, 302, "", {}, "http://hub.example/f")
+    assert handler.redirect_request(request, None, 302, "", {}, "https://cdn.example/f") is not None
 
 
 def test_a_rest_that_is_refused_is_asked_for_anew(tmp_path: Path, server: FileServer) -> None:
