@@ -7,6 +7,7 @@ plainly asked for is not admitted later.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -124,14 +125,15 @@ def _clause(elements: Sequence[Element]) -> Clause:
             for modifier in element.word.modifiers
         )
     )
-    intents = [_intent(elements, index, modifiers) for index in asked]
+    nouns = _Nouns(elements)
+    intents = [_intent(elements, index, modifiers, nouns) for index in asked]
     if (
         not intents
         and not any(_is_negated(elements, index) for index in verbs)
         and any(_is_noun(element) for element in elements)
     ):
         # "the five largest files": nothing but a noun is asked to be found.
-        intents.append(RequestIntent(verb="find", object=_object(elements, 0) or "files", modifiers=modifiers))
+        intents.append(RequestIntent(verb="find", object=nouns.of(0) or "files", modifiers=modifiers))
     if "table" in modifiers:
         intents.append(RequestIntent(verb="render", object="table", modifiers=modifiers))
     return Clause(start=elements[0].start, end=elements[-1].end, intents=tuple(dict.fromkeys(intents)))
@@ -144,13 +146,13 @@ def _is_noun(element: Element) -> bool:
     return not _SLOTS_OF_FILES.isdisjoint(element.form.split(" "))
 
 
-def _intent(elements: Sequence[Element], at: int, modifiers: tuple[str, ...]) -> RequestIntent:
+def _intent(elements: Sequence[Element], at: int, modifiers: tuple[str, ...], nouns: _Nouns) -> RequestIntent:
     word = elements[at].word
     assert word is not None
     effect = word.effect
     if "overwrite" in modifiers and _RANK[effect] == _RANK["create"]:
         effect = "change"
-    thing = _OBJECT_OF.get(word.verb) or _object(elements, at) or "files"
+    thing = _OBJECT_OF.get(word.verb) or nouns.of(at) or "files"
     verb = word.verb
     if verb == "find" and thing == "texts":
         # "show the contents of": what is shown was read.
@@ -158,8 +160,17 @@ def _intent(elements: Sequence[Element], at: int, modifiers: tuple[str, ...]) ->
     return RequestIntent(verb=verb, object="files" if thing == "table" else thing, effect=effect, modifiers=modifiers)
 
 
-def _object(elements: Sequence[Element], at: int) -> str:
-    """The first noun behind `at`, else the first of the clause."""
-    nouns = [(index, e.word.object) for index, e in enumerate(elements) if e.word is not None and e.word.object]
-    behind = [thing for index, thing in nouns if index > at]
-    return behind[0] if behind else next((thing for _, thing in nouns), "")
+class _Nouns:
+    """The nouns of a clause, found once."""
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        found = [(index, e.word.object) for index, e in enumerate(elements) if e.word is not None and e.word.object]
+        self._places = [index for index, _ in found]
+        self._things = [thing for _, thing in found]
+
+    def of(self, at: int) -> str:
+        """The first noun behind `at`, else the first of the clause; empty if there is none."""
+        if not self._things:
+            return ""
+        behind = bisect_right(self._places, at)
+        return self._things[behind if behind < len(self._things) else 0]
