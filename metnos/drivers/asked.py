@@ -69,7 +69,9 @@ def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
         item = item if plan is item.plan else msgspec.structs.replace(item, plan=plan)
     if isinstance(command, c.Propose):
         turn.planning_us += max(0, turn.clock() - turn.asked_at)
-    if isinstance(item, i.PlanProposed | i.CommandFailed):
+    if isinstance(item, i.FillerResolved):
+        turn.count(item.usage)
+    elif isinstance(item, i.PlanProposed | i.CommandFailed):
         turn.count(item.usage)
         turn.model = item.proposer or turn.model
     turn.feed(item)
@@ -82,6 +84,8 @@ def is_open(turn: TurnUnderWay, command: Question) -> bool:
         return False
     if isinstance(command, c.AskApproval):
         return command.approval in state.approvals
+    if isinstance(command, c.ResolveFiller):
+        return state.open.get(f"resolve_filler {command.name}") is command
     return isinstance(command, c.Propose) or state.dialog is command
 
 
@@ -92,6 +96,8 @@ def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | 
             return _failed(command, said, at)
         if isinstance(command, c.Propose):
             return _proposal(said, at, turn.catalog.names())
+        if isinstance(command, c.ResolveFiller):
+            return i.FillerResolved(at=at, name=command.name, value=said.value, usage=said.usage)
         if said is None:
             return None
         if isinstance(command, c.AskApproval):
@@ -137,7 +143,7 @@ def _consent(command: c.AskApproval, value: Any, at: int, by: str) -> i.AnyInput
 
 
 def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed:
-    if isinstance(command, c.Propose) and (failed := _of_models(command, fault, at)) is not None:
+    if isinstance(command, c.Propose | c.ResolveFiller) and (failed := _of_models(command, fault, at)) is not None:
         return failed
     error = Failure(
         cls="unavailable" if isinstance(fault, OSError | TimeoutError) else "internal",
@@ -149,23 +155,28 @@ def _failed(command: Question, fault: BaseException, at: int) -> i.CommandFailed
         ref = command.approval
     elif isinstance(command, c.OpenDialog):
         ref = command.dialog
+    elif isinstance(command, c.ResolveFiller):
+        ref = command.name
     return i.CommandFailed(at=at, command=command.kind, error=error, ref=ref)
 
 
-def _of_models(command: c.Propose, fault: BaseException, at: int) -> i.CommandFailed | None:
+def _of_models(command: c.Propose | c.ResolveFiller, fault: BaseException, at: int) -> i.CommandFailed | None:
     """The failure of a model of the home, which has its own code, and its cost."""
     from metnos.propose.models.ports import ModelFault
     from metnos.settings import SettingsFault
 
+    ref = command.name if isinstance(command, c.ResolveFiller) else ""
+
     if isinstance(fault, SettingsFault):
         error = Failure(cls="unavailable", code=fault.code, message=fault.message[:LONGEST], hint=fault.hint)
-        return i.CommandFailed(at=at, command=command.kind, error=error)
+        return i.CommandFailed(at=at, command=command.kind, error=error, ref=ref)
     if not isinstance(fault, ModelFault):
         return None
-    from metnos.drivers.own import class_of, usage_of
+    from metnos.drivers.own import class_of, filled_in_vain, usage_of
 
     error = Failure(cls=class_of(fault), code=fault.code, message=fault.message[:LONGEST], hint=fault.hint)
-    return i.CommandFailed(at=at, command=command.kind, error=error, usage=usage_of(fault))
+    usage = usage_of(fault) if isinstance(command, c.Propose) else filled_in_vain(fault)
+    return i.CommandFailed(at=at, command=command.kind, error=error, ref=ref, usage=usage)
 
 
 def fitted(dialog: c.OpenDialog, answers: Mapping[str, Any]) -> dict[str, Any]:

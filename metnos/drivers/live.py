@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from metnos.drivers import people, planning, stepping
+from metnos.drivers import people, planning, stepping, writing
 from metnos.drivers.asked import hear, outcome_of
 from metnos.drivers.state import Ports, TurnUnderWay
 from metnos.sdk import Failure
@@ -281,7 +281,7 @@ def _close(turn: LiveTurn, _command: c.Close) -> None:
 HANDLERS: dict[type[c.Command], Callable[[LiveTurn, Any], None]] = {
     c.LookUpPlan: planning.look_up,
     c.Propose: planning.propose,
-    c.ResolveFiller: planning.without_model,
+    c.ResolveFiller: writing.fill,
     c.Judge: planning.without_model,
     c.AskApproval: people.ask,
     c.OpenDialog: people.open_dialog,

@@ -92,6 +92,7 @@ def open_turn(
         versions=versions(parts),
         budget=Budget(recoveries=0 if parts.proposer is None else 1, tries=parts.settings.tries, retries=MOST_RETRIES),
         choices=parts.ports.answer is not None or context.channel in PEOPLE,
+        fillers_see=True,
     )
 
 

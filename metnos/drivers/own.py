@@ -116,6 +116,13 @@ def usage_of(fault: ModelFault) -> dict[str, int]:
     return {"planning_calls": spent.calls, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out}
 
 
+def filled_in_vain(fault: ModelFault) -> dict[str, int]:
+    """The same for a filler, which is counted apart."""
+    from metnos.propose.fillers import counted
+
+    return counted(fault.usage)
+
+
 def class_of(fault: ModelFault) -> ErrorClass:
     """The class of the failure that a fault of a model is."""
     return CLASSES.get(fault.code, "unavailable")

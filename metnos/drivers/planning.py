@@ -112,5 +112,5 @@ def request_of(turn: TurnUnderWay, command: c.Propose) -> PlanRequest:
 
 
 def without_model(turn: TurnUnderWay, command: c.AnyCommand) -> None:
-    """Fillers and judges need a model; there is none yet."""
+    """Judges need a model; there is none yet."""
     turn.command_failed(command, NO_MODEL)

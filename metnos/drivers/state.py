@@ -7,6 +7,7 @@ about a command stands in the files beside this one; nothing here decides.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +22,7 @@ from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Iterable
 
     from metnos.cache.model import Miss
     from metnos.contracts.catalog import Catalog
@@ -46,6 +47,8 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     candidates: Any
     """`candidates()`: what a proposer may choose from."""
     proposer: Proposer | None = None
+    models: Callable[[], Any] | None = None
+    """The models of the home, opened when they are first asked for; None: there are none."""
     limits: tuple[float, float | None] = (300.0, None)
     """Seconds that one call of a model of the home may take, and may give no token."""
     approve: Approve | None = None

@@ -126,6 +126,7 @@ def _live(
         compose=compose,
         candidates=lambda: parts.candidates,
         proposer=parts.proposer,
+        models=(lambda: parts.models) if parts.has_models else None,
         limits=(parts.settings.planning_s, parts.settings.planning_idle_s),
         approve=approve or parts.ports.approve,
         answer=parts.ports.answer,

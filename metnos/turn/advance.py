@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from metnos.turn.choice import leave_unchosen, offer
 from metnos.turn.consent import clear
+from metnos.turn.filling import ask_due
 from metnos.turn.resting import rest
 from metnos.turn.retry import leave_pausing
 from metnos.turn.schedule import drop_unstarted, enter, settle, skip
@@ -39,6 +40,8 @@ def advance(turn: TurnState) -> None:
             _offer(turn, waiting)
         elif waiting.state == "ready":
             clear(turn, waiting)
+    if turn.due and not turn.halted:
+        ask_due(turn)
     if turn.choosing:
         offer(turn)
     rest(turn)

@@ -43,6 +43,8 @@ class ResolveFiller(Command, frozen=True, tag="resolve_filler"):
     prompt: str
     schema: dict[str, Any]
     role: str
+    sees: tuple[str, ...] = ()
+    """Steps whose results its writer is shown."""
 
 
 class AskApproval(Command, frozen=True, tag="ask_approval"):

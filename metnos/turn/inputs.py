@@ -70,6 +70,8 @@ class TurnOpened(Input, frozen=True, tag="turn_opened", omit_defaults=False):
     """`metnos`, `rules`, `catalog`, `policy`, … → version or digest."""
     choices: bool = False
     """Whether somebody can be asked to choose where a failure leaves a choice."""
+    fillers_see: bool = False
+    """Whether a filler is written when the results are there that its step takes, and is shown them."""
 
 
 class PlanFound(Input, frozen=True, tag="plan_found"):

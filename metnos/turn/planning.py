@@ -27,11 +27,11 @@ from metnos.plan.write import to_json
 from metnos.policy.model import Allow, Deny
 from metnos.turn.advance import advance
 from metnos.turn.answer import ask, close, conclude, succeeded
-from metnos.turn.commands import LookUpPlan, ResolveFiller
+from metnos.turn.commands import LookUpPlan
 from metnos.turn.consent import forecast
 from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
+from metnos.turn.filling import begin_fillers
 from metnos.turn.proposals import propose
-from metnos.turn.references import answer_fillers
 from metnos.turn.schedule import queue_ready, wire
 from metnos.turn.state import Held, PlanRun
 from metnos.turn.table import refuse
@@ -294,11 +294,6 @@ def _forecast_all(turn: TurnState, plan: PlanRun) -> Deny | None:
 def _begin(turn: TurnState, plan: PlanRun) -> None:
     turn.phase = "running"
     wire(plan, turn.opened.folder)
-    fillers = plan.checked.plan.fillers
-    if fillers:
-        wanted = plan.fillers.keys() | answer_fillers(plan.checked)
-        for name in sorted(wanted & fillers.keys()):
-            filler = fillers[name]
-            turn.open_fillers.add(name)
-            ask(turn, ResolveFiller(name=name, prompt=filler.prompt, schema=filler.schema, role=filler.role))
+    if plan.checked.plan.fillers:
+        begin_fillers(turn, plan)
     queue_ready(turn, plan)

@@ -14,6 +14,7 @@ from metnos.turn.answer import take
 from metnos.turn.arguments import check
 from metnos.turn.choice import admitted, may_choose, postpone
 from metnos.turn.commands import ResolveFiller
+from metnos.turn.filling import sources_of
 from metnos.turn.retry import may_retry, pause
 from metnos.turn.schedule import arrived
 from metnos.turn.scope import MODEL
@@ -126,7 +127,7 @@ def filler_resolved(turn: TurnState, item: i.FillerResolved) -> None:
     assert isinstance(command, ResolveFiller)
     wrong = check(command.schema, item.value)
     if wrong is None:
-        turn.fillers[item.name] = Value(item.value, MODEL)
+        turn.fillers[item.name] = Value(item.value, MODEL | sources_of(turn, command))
     filler_came(turn, item.name, wrong)
 
 

@@ -240,6 +240,8 @@ class TurnState:
         self.fillers: dict[str, Value] = {}
         self.filler_errors: dict[str, Failure] = {}
         self.open_fillers: set[str] = set()
+        self.due: dict[str, tuple[int, ...]] = {}
+        """Filler that has not been asked for → the steps that it waits for."""
         self.runtime: dict[str, Value] = {}
 
         self.queue: deque[StepRun | Call] = deque()
