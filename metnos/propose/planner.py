@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from metnos.propose.models.config import ModelConfig
     from metnos.propose.models.ports import ChatModel, DecodingModel, Role, Session
     from metnos.propose.models.registry import Attempted, RoleModel
+    from metnos.propose.routing import Routed
     from metnos.request.model import Request
 
 MOST_TOKENS: Final = 1200
@@ -97,6 +98,7 @@ class _Task(msgspec.Struct, frozen=True, kw_only=True):
     understood: Request
     candidates: Candidates
     names: tuple[str, ...]
+    routed: Routed
     decoder: Decoder
     steps: tuple[Plan, ...] = ()
     masked: frozenset[Choice] = frozenset()
@@ -119,7 +121,7 @@ class Planner:
         prompt: Prompt | None = None,
         gate: Gate | None = None,
         bounds: Bounds | None = None,
-        route: Callable[[Request, Catalog], Sequence[str]] | None = None,
+        router: Callable[..., Routed] | None = None,
     ) -> None:
         """Prepare; no model is opened.
 
@@ -131,7 +133,7 @@ class Planner:
             prompt: What they are told.
             gate: Asked before a plan is decoded; None: nobody is.
             bounds: What one plan may cost.
-            route: Names of the tools for a request, best first; None: all.
+            router: Which tools a plan may name; None: `Router` over the catalog.
         """
         self._models = models
         self._catalog = catalog
@@ -141,7 +143,7 @@ class Planner:
         self._prompt = prompt or PlainPrompt()
         self._gate = gate
         self._bounds = bounds
-        self._route = route
+        self._router = router
         self._running: set[Stop] = set()
         self._lock = threading.Lock()
 
@@ -157,7 +159,7 @@ class Planner:
         """
         task = self._task(request, candidates)
         first = request.purpose == "first"
-        known = task.decoder.refused() if first else None
+        known = self._known(task) if first else None
         if known is not None:
             return _told(known, "")
         with self._stoppable(stop) as running:
@@ -165,6 +167,23 @@ class Planner:
                 lambda model, config, limits: self._work(task, model, config, limits), stop=running
             )
         return _with_wasted(done)
+
+    @property
+    def router(self) -> Callable[..., Routed]:
+        """What routes; made when first asked."""
+        if self._router is None:
+            from metnos.propose.routing import Router
+
+            self._router = Router(self._catalog)
+        return self._router
+
+    def _known(self, task: _Task) -> Written | Impossible | None:
+        """What is said without a model; where no tool knows any part of the request, that, unless a gate can ask."""
+        known = task.decoder.refused()
+        parts = task.routed.clauses
+        if known is None and self._gate is None and parts and not any(part.served for part in parts):
+            return Impossible(code="out-of-scope", about=", ".join(task.routed.unserved))
+        return known
 
     def cancel(self) -> None:
         """End every call that runs now, at its next token; from any thread."""
@@ -189,8 +208,8 @@ class Planner:
         understood = understand(request.text, request.language)
         there = frozenset(candidates.names)
         failed = failed_tools(request)
-        routed = candidates.names if self._route is None else self._route(understood, self._catalog)
-        names = tuple(name for name in routed if name in there and name not in failed)
+        routed = self.router(understood, without=failed)
+        names = tuple(name for name in routed.names if name in there and name not in failed)
         context = CheckContext(
             source="model",
             request=understood,
@@ -205,6 +224,7 @@ class Planner:
             understood=understood,
             candidates=candidates,
             names=names,
+            routed=routed,
             decoder=decoder,
             steps=steps,
             masked=masked,

@@ -20,6 +20,7 @@ from metnos.propose.models.config import ModelConfig
 from metnos.propose.models.ports import Completion, Message, ModelFault, Stop, Usage
 from metnos.propose.models.registry import Attempted
 from metnos.propose.planner import Planner, failed_tools, kept
+from metnos.propose.routing import Routed
 from metnos.testing import RandomSession
 
 if TYPE_CHECKING:
@@ -113,8 +114,13 @@ def candidates(catalog: Catalog) -> Candidates:
     return Candidates(found)
 
 
-def only(*names: str) -> Callable[[Any, Catalog], tuple[str, ...]]:
-    return lambda _request, _catalog: names
+def only(*names: str) -> Callable[..., Routed]:
+    """A router that knows one answer."""
+
+    def routed(*_: object, **__: object) -> Routed:
+        return Routed(names=names, effects=frozenset(), clauses=(), weak=False, unserved=())
+
+    return routed
 
 
 def request(text: str, **known: Any) -> PlanRequest:
@@ -123,7 +129,7 @@ def request(text: str, **known: Any) -> PlanRequest:
 
 def test_a_plan(catalog: Catalog, candidates: Candidates) -> None:
     model = Decoding()
-    planner = Planner(OneModel(model), catalog, route=only("delete_files"))
+    planner = Planner(OneModel(model), catalog, router=only("delete_files"))
     done = planner(request("delete draft.txt"), candidates)
     assert isinstance(done, Proposal)
     assert done.plan == {"steps": [{"tool": "delete_files", "args": {"path": "draft.txt"}}, END_STEP]}
@@ -141,11 +147,13 @@ def test_nobody_is_asked_where_code_can_tell(catalog: Catalog, candidates: Candi
     assert asked.plan["steps"][0]["tool"] == "ask"
     declined = planner(request("send the report to anna@example.com"), candidates)
     assert declined == Declined(code="out-of-scope", about="send the report to anna@example.com", calls=0)
+    declined = planner(request("book a table for two at eight"), candidates)
+    assert declined == Declined(code="out-of-scope", about="book a table for two at eight", calls=0)
     assert models.roles == []
 
 
 def test_only_what_is_routed_and_there(catalog: Catalog, candidates: Candidates) -> None:
-    planner = Planner(OneModel(Decoding(2)), catalog, route=only("find_files", "list_dirs", "nothing"))
+    planner = Planner(OneModel(Decoding(2)), catalog, router=only("find_files", "list_dirs", "nothing"))
     for _ in range(3):
         done = planner(request("list the pdf files"), candidates.only({"find_files"}))
         assert isinstance(done, Proposal)
@@ -166,7 +174,7 @@ def test_the_gate_refuses(catalog: Catalog, candidates: Candidates) -> None:
 
 
 def broken() -> PlanRequest:
-    steps = [
+    steps: list[Any] = [
         {"tool": "find_files", "args": {}},
         {"tool": "take_entries", "args": {"from_step": 1, "count": 1}},
         END_STEP,
@@ -177,7 +185,7 @@ def broken() -> PlanRequest:
 
 def test_a_repair_keeps_what_stood_before_the_fault(catalog: Catalog, candidates: Candidates) -> None:
     model = Decoding(1)
-    planner = Planner(OneModel(model), catalog, route=only("find_files", "take_entries", "sort_entries"))
+    planner = Planner(OneModel(model), catalog, router=only("find_files", "take_entries", "sort_entries"))
     done = planner(broken(), candidates)
     assert isinstance(done, Proposal)
     assert done.plan["steps"][0] == {"tool": "find_files", "args": {}}
@@ -187,7 +195,7 @@ def test_a_repair_keeps_what_stood_before_the_fault(catalog: Catalog, candidates
 
 def test_a_repair_with_nothing_left_is_a_new_plan(catalog: Catalog, candidates: Candidates) -> None:
     model = Decoding(1)
-    planner = Planner(OneModel(model), catalog, route=only("delete_files"))
+    planner = Planner(OneModel(model), catalog, router=only("delete_files"))
     fault = Diagnostic(code="unknown-tool", where="/steps/0/args/path")
     steps: list[Any] = [{"tool": "delete_files", "args": {"path": "draft.txt"}}, END_STEP]
     asked = request("delete draft.txt", purpose="repair", plan={"steps": steps}, diagnostics=(fault,))
@@ -222,7 +230,7 @@ def test_a_recovery_does_without_the_tool_that_failed(catalog: Catalog, candidat
     assert failed_tools(broken()) == frozenset()
     for seed in range(5):
         model = Decoding(seed)
-        planner = Planner(OneModel(model), catalog, route=only("find_files", "read_files", "find_texts"))
+        planner = Planner(OneModel(model), catalog, router=only("find_files", "read_files", "find_texts"))
         done = planner(recovery(), candidates)
         assert isinstance(done, Proposal)
         assert "read_files" not in {step["tool"] for step in done.plan["steps"]}
@@ -231,7 +239,7 @@ def test_a_recovery_does_without_the_tool_that_failed(catalog: Catalog, candidat
 
 def test_a_continuation_sees_names_and_types(catalog: Catalog, candidates: Candidates) -> None:
     model = Decoding(0)
-    planner = Planner(OneModel(model), catalog, route=only("delete_files"))
+    planner = Planner(OneModel(model), catalog, router=only("delete_files"))
     asked = request(
         "delete that file",
         purpose="continuation",
@@ -260,7 +268,7 @@ def test_the_prefix_is_the_same_bytes(catalog: Catalog, candidates: Candidates) 
 
 def test_a_model_without_decoding_is_asked_for_json(catalog: Catalog, candidates: Candidates) -> None:
     model = Chatting('{"steps": []}')
-    planner = Planner(OneModel(model), catalog, route=only("find_files"))
+    planner = Planner(OneModel(model), catalog, router=only("find_files"))
     done = planner(request("list the pdf files"), candidates)
     assert done == Proposal('{"steps": []}', model="chat-1", tokens_in=100, tokens_out=20, calls=1)
     assert model.schemas[0]["$defs"]["step"]["properties"]["tool"] == {"enum": ["find_files"]}

@@ -25,6 +25,7 @@ from metnos.checks.bound import worst_effect
 from metnos.checks.fits import misfit
 from metnos.checks.shapes import ANY, Kind, Shape, is_scalar
 from metnos.checks.walk import field_names, walk
+from metnos.contracts.kinds import is_open
 from metnos.contracts.schemas import validator_for
 from metnos.plan.jsondata import is_object
 from metnos.plan.references import Key
@@ -42,7 +43,12 @@ if TYPE_CHECKING:
 TIMES: Final = "ISO 8601"
 TEXT: Final[frozenset[Kind]] = frozenset({"string"})
 BYTES: Final = "bytes"
+HERE: Final = "."
+"""The default of an argument that takes a folder."""
+STATS: Final = "stats"
 MOST_VALUES: Final = 200
+MOST_WRITTEN: Final = 2
+"""Values of an enumeration that is always written out."""
 DEEPEST: Final = 4
 """Levels of objects and lists in an argument."""
 _NOTHING: Final = OneOf(())
@@ -118,16 +124,45 @@ class Arguments:
         schema = self.properties.get(name)
         if not is_object(schema):
             schema = {}
+        if not required and only is None and not self._is_offered(name, schema):
+            return None
+        required = required or self.must_say(name)
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
+
+    def must_say(self, name: str) -> bool:
+        """Whether an option is always written out: one of two ways in which a transform treats a field."""
+        schema = self.properties.get(name)
+        choices = is_object(schema) and "enum" in schema and len(schema["enum"]) <= MOST_WRITTEN
+        return bool(choices) and self.contract.resources == () and bool(self.contract.field_of_input)
+
+    def _is_offered(self, name: str, schema: dict[str, Any]) -> bool:
+        """Whether the request gives a reason to write an option."""
+        if name in self.decides or name in self.contract.targets or name in self.contract.field_of_input:
+            return True
+        if "enum" in schema:
+            return self.must_say(name) or any(
+                isinstance(each, str) and self.offers.says(each) for each in schema["enum"]
+            )
+        named = schema.get("type")
+        if named == "boolean":
+            return self.offers.mentions(name)
+        if named in ("integer", "number") and not self.contract.lenient:
+            if schema.get("unit") == BYTES:
+                return "default" not in schema
+            return self.offers.mentions(name)
+        return True
 
     # --- by type
 
     def _node(self, name: str, schema: dict[str, Any], required: bool, depth: int) -> Node:
         schema = self._followed(schema)
         if "const" in schema or "enum" in schema:
-            return OneOf(tuple(Value(_escaped(each)) for each in schema.get("enum", [schema.get("const")])))
+            found: list[Any] = schema.get("enum", [schema.get("const")])
+            if not required and depth == 0:
+                found = [each for each in found if not isinstance(each, str) or self.offers.says(each)]
+            return OneOf(tuple(Value(_escaped(each)) for each in found))
         for word in ("anyOf", "oneOf"):
             if word in schema:
                 return plainest([self._node(name, part, required, depth) for part in schema[word] if is_object(part)])
@@ -163,12 +198,19 @@ class Arguments:
             return OneOf(self.offers.lists)
         items = schema.get("items")
         inner = self._node(name, items if is_object(items) else {}, required, depth + 1)
+        if inner == _NOTHING and self._names_columns(items):
+            inner = OneOf(unique((*self.offers.quoted, *self.offers.unexplained, *self.offers.content)))
         least = max(1, int(schema.get("minItems", 1)))
         most = int(schema.get("maxItems", 8))
         if isinstance(inner, OneOf):
             found = inner.values[:60]
             return Several(found, least, min(most, 8, len(found))) if len(found) >= least else _NOTHING
         return Listed(inner, least, max(least, min(most, 4)))
+
+    def _names_columns(self, items: Any) -> bool:
+        """Whether a list of texts can only be fields of what is made: those come with the data, so words name them."""
+        produces = self.contract.produces
+        return is_object(items) and items.get("type") == "string" and produces is not None and is_open(produces.kind)
 
     def _object(self, name: str, schema: dict[str, Any], depth: int) -> Node:
         wanted = set(schema.get("required", ()))
@@ -207,11 +249,14 @@ class Arguments:
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
             words = () if self.acts else offers.unexplained
-            return unique((*offers.names, *words, *self._inputs("string")))
+            names = offers.folders if default == HERE else offers.names
+            return unique((*names, *words, *self._inputs("string")))
         if name in contract.own_text:
             if not required:
                 return offers.quoted
-            return (*self._inputs("string"), *self._figures(), *offers.passages)
+            given = (*self._inputs("string"), *self._figures())
+            fed = contract.consumes is not None and contract.consumes.into == name
+            return unique((*given, *offers.quoted, *offers.unexplained)) if fed else (*given, *offers.passages)
         if isinstance(default, str) and "*" in default:
             return offers.globs
         free = (*offers.quoted, *self._inputs("string"))
@@ -235,9 +280,10 @@ class Arguments:
         """Single values of earlier readings, as a line of text."""
         found: list[Value] = []
         for number, name, shape, sure in self._scalars():
+            asked = self.sofar.made[number - 1].kind == STATS or self.offers.mentions(name)
             if shape.kinds == TEXT and sure:
                 found.append(Value(f"${{step{number}.{name}}}"))
-            elif shape.kinds <= {"integer", "number"}:
+            elif shape.kinds <= {"integer", "number"} and asked:
                 found.append(Value(f"${{step{number}.{name}{'' if sure else ' ?? 0'}}}\n"))
         return tuple(found)
 

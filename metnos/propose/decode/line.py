@@ -15,6 +15,7 @@ from metnos.checks.lowering import takes
 from metnos.checks.shapes import Kind
 from metnos.contracts.kinds import accepts, is_open, reader_for
 from metnos.plan.jsondata import is_object
+from metnos.plan.spelling import is_plain
 from metnos.propose.decode.arguments import Arguments, Entry, Known, compared, type_class
 from metnos.propose.decode.choices import (
     END,
@@ -29,6 +30,7 @@ from metnos.propose.decode.choices import (
     Part,
     Value,
 )
+from metnos.propose.decode.offers import is_file_name
 from metnos.propose.decode.state import admits, may_answer
 from metnos.request.tokens import tokenise
 
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 MOST_STEPS: Final = 8
 WIDE: Final = frozenset({"change", "delete", "send", "execute"})
 """Effects that do not happen to all that a search without a condition finds, unless "all" was said."""
+FOLDERS: Final = frozenset({"folder", "dir", "directory"})
+"""What an argument is called that takes a folder where another takes a path."""
 OBJECTS: Final[frozenset[Kind]] = frozenset({"object"})
 ITEM: Final = Value("${item}")
 ALL: Final[dict[str, frozenset[str]]] = {
@@ -117,7 +121,11 @@ class Tools:
         sources = self._sources(bound, sofar, masked)
         groups = [(number,) for number in sources] if bound.contract.field_of_input else [sources] if sources else []
         found = [self._handed(bound, sofar, each) for each in groups]
-        found += [self._worded(bound, sofar), self._each(bound, sofar)]
+        consumes = bound.contract.consumes
+        ready = consumes is not None and consumes.into in bound.contract.own_text and not self.offers.quoted
+        if not (ready and any(number not in sofar.consumed for number in sources)):
+            found.append(self._worded(bound, sofar))
+        found.append(self._each(bound, sofar))
         return [form for each in found if each is not None and (form := without(each, masked)) is not None]
 
     def can_feed(self, bound: Bound) -> bool:
@@ -211,7 +219,9 @@ class _Parts:
         contract = self.bound.contract
         groups = [group for group in contract.requires_one_of if self.left_out.isdisjoint(group)]
         grouped = {name for group in groups for name in group}
-        required = [name for name in self.bound.args if name in self.bound.required and name not in self.left_out]
+        required = [
+            name for name in self.arguments.properties if name in self.bound.required and name not in self.left_out
+        ]
         found: list[Part] = []
         for at, name in enumerate(required):
             fork = self._fork(name, required[at + 1 :])
@@ -227,6 +237,7 @@ class _Parts:
         for group in groups:
             if not set(group) & set(required):
                 members = [each for name in group if (each := self._argument(name, required=True)) is not None]
+                members = self._by_place(members)
                 if not members:
                     return None
                 found.append(Group(tuple(members)))
@@ -234,8 +245,32 @@ class _Parts:
         if found == [Fork(())]:
             return None
         skipped = {*required, *grouped, *self.left_out, contract.missing_arg}
-        optional = [self._argument(name, required=False) for name in self.bound.args if name not in skipped]
+        optional = [self._argument(name, required=False) for name in self.arguments.properties if name not in skipped]
         return (*found, *(each for each in optional if each is not None))
+
+    def _by_place(self, members: list[Argument]) -> list[Argument]:
+        """Where a folder or a new name may be given: a name with an extension is none of a folder, and the reverse.
+
+        Who asks to rename gives a new name, whatever it looks like.
+        """
+        if not any(member.name in FOLDERS for member in members):
+            return members
+        renames = any(intent.verb == "rename" for intent in self.arguments.offers.request.intents)
+        found: list[Argument] = []
+        for member in members:
+            folder = member.name in FOLDERS
+            if isinstance(member.node, OneOf):
+                values = tuple(
+                    value
+                    for value in member.node.values
+                    if not is_plain(str(value.data))
+                    or (not folder if renames else is_file_name(str(value.data)) != folder)
+                )
+                if values:
+                    found.append(Argument(member.name, OneOf(values), member.required))
+            else:
+                found.append(member)
+        return found
 
     def _apart(self, parts: list[Part]) -> tuple[Part, ...]:
         """No name stands twice in one step: what is copied is not where it goes."""

@@ -8,7 +8,9 @@ escaped.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+import tomllib
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
@@ -32,6 +34,8 @@ SAYING: Final = frozenset({"quoted", "name"})
 LONGEST_SPAN: Final = 8
 """Words of a span that does not go to the end of the request."""
 MOST_SPANS: Final = 160
+SHORTEST: Final = 4
+"""Letters of a part of an option's name that counts as a mention of it."""
 _EXTENSION = re.compile(r"[A-Za-z0-9]{1,5}")
 _PLAIN_WORD = re.compile(r"[\w.+@&'-]+")
 
@@ -47,6 +51,12 @@ class _Word(NamedTuple):
     """The lexicon explains it."""
     free: bool
     """It stands in no slot."""
+
+
+@cache
+def mentions() -> dict[str, dict[str, list[str]]]:
+    """`mentions.toml`."""
+    return tomllib.loads(Path(__file__).with_name("mentions.toml").read_text(encoding="utf-8"))
 
 
 def plain(text: str) -> Value:
@@ -76,7 +86,35 @@ class Offers:
     def names(self) -> tuple[Value, ...]:
         """What is named: paths, names, quoted text, addresses, URLs; as a target may be written."""
         slots = [slot.value for slot in self._of(NAMING) if isinstance(slot.value, str) and slot.value]
-        return unique(plain(name) for name in (*slots, *names_said(self.request)))
+        return unique(plain(name) for name in (*slots, *filter(self._is_name, names_said(self.request))))
+
+    def _is_name(self, name: str) -> bool:
+        """A word that is a value of another kind, or tells what the files are like ("empty files"), names none."""
+        if any(slot.text == name and slot.kind not in NAMING for slot in self.slots):
+            return False
+        lexicon = lexicon_for(self.request.language)
+        for before, word in zip(self._words, self._words[1:], strict=False):
+            if word.text == name and before.key in lexicon.file_nouns:
+                known = lexicon.words.get(word.key)
+                return known is None or "content" not in known.roles
+        return True
+
+    @cached_property
+    def _said(self) -> tuple[frozenset[str], str]:
+        """The words of the request, and all its letters and digits in a row."""
+        keys = frozenset(word.key for word in self._words if word.free)
+        return keys, "".join(filter(str.isalnum, self.request.text.casefold()))
+
+    def mentions(self, name: str) -> bool:
+        """Whether the request speaks of an option."""
+        table = mentions().get(name, {}).get(self.request.language, [])
+        stems = (*table, *(part for part in re.split(r"[\W_]+", name.casefold()) if len(part) >= SHORTEST))
+        return any(key.startswith(stem) for key in self._said[0] for stem in stems)
+
+    def says(self, value: str) -> bool:
+        """Whether a value stands in the request, whatever its case and its marks ("SHA-256")."""
+        wanted = "".join(filter(str.isalnum, value.casefold()))
+        return bool(wanted) and wanted in self._said[1]
 
     @cached_property
     def lists(self) -> tuple[Value, ...]:
@@ -98,12 +136,25 @@ class Offers:
     def globs(self) -> tuple[Value, ...]:
         """Patterns of file names: `*.ext` from kinds of files, `*word*` from names and words that nothing explains."""
         found = [slot.value for slot in self._of({"glob"})]
-        found += [slot.value for slot in self._of({"path"}) if "/" not in slot.value]
+        found += [slot.value for slot in self._of({"path"}) if "/" not in slot.value and "." in slot.value.strip(".")]
         said = [slot.value for slot in self._of(SAYING) if isinstance(slot.value, str)]
         words = [word.text for word in self._words if word.free and word.meant and not word.known]
-        found += [f"*.{word}" for word in words if _EXTENSION.fullmatch(word)]
+        found += [f"*.{word}" for word in words if word in self._kinds_of_files and _EXTENSION.fullmatch(word)]
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
         return unique(plain(pattern) for pattern in found if isinstance(pattern, str))
+
+    @cached_property
+    def _kinds_of_files(self) -> frozenset[str]:
+        """Words beside one that means files ("log files", "file log")."""
+        nouns = lexicon_for(self.request.language).file_nouns
+        pairs = list(zip(self._words, self._words[1:], strict=False))
+        before = [first.text for first, second in pairs if second.key in nouns]
+        return frozenset((*before, *(second.text for first, second in pairs if first.key in nouns)))
+
+    @cached_property
+    def folders(self) -> tuple[Value, ...]:
+        """Names that may be those of folders: without an extension."""
+        return tuple(value for value in self.names if not is_file_name(str(value.data)))
 
     @cached_property
     def extensions(self) -> tuple[Value, ...]:
@@ -241,6 +292,12 @@ class Offers:
                 if words[last].meant and (words[first].meant or length > 1) and words[first].text[0].isalnum():
                     found.append(text[words[first].start : words[last].end])
         return unique((*self.quoted, *(plain(span) for span in found[-MOST_SPANS:])))
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name has an extension, and is no pattern of folders."""
+    last = name.rstrip().rsplit("/", 1)[-1]
+    return "." in last.strip(".") and "://" not in name
 
 
 def _is_time(value: Any) -> bool:

@@ -53,6 +53,7 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("the files larger than 2 MB", (), "1 find_files min_size=2000000", True),
         ("files older than 30 days", (), "1 find_files modified_to=${RUNTIME:day-30.start}", True),
         ("the largest files", (FIND,), '2 sort_entries <1 by="size" order="desc"', True),
+        ("the largest files", (FIND,), '2 sort_entries <1 by="size"', False),
         ("the largest files", (FIND,), '2 sort_entries <1 by="weight"', False),
         ("the largest files", (FIND,), '2 sort_entries <2 by="size"', False),
         ("the largest files", (), '1 sort_entries <1 by="size"', False),
