@@ -19,29 +19,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import msgspec
-
 from metnos.checks.bound import worst_effect
 from metnos.checks.fits import misfit
-from metnos.checks.shapes import ANY, Kind, Shape, is_scalar
+from metnos.checks.shapes import ANY, Shape, is_scalar
 from metnos.checks.walk import field_names, walk
 from metnos.contracts.kinds import is_open
 from metnos.contracts.schemas import validator_for
 from metnos.plan.jsondata import is_object
 from metnos.plan.references import Key
 from metnos.plan.spelling import parse_string
-from metnos.propose.decode.choices import Argument, Either, Field, Fields, Listed, Node, OneOf, Several, Value
-from metnos.propose.decode.offers import Offers, unique
+from metnos.propose.decode.choices import (
+    NOTHING,
+    Argument,
+    Either,
+    Field,
+    Fields,
+    Listed,
+    Node,
+    OneOf,
+    Several,
+    Value,
+    either,
+    plainest,
+    unique,
+)
+from metnos.propose.decode.entry import TEXT, TIMES, Entry
 from metnos.propose.decode.state import admits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from metnos.checks.bound import Bound
+    from metnos.propose.decode.offers import Offers
     from metnos.propose.decode.state import Sofar
 
-TIMES: Final = "ISO 8601"
-TEXT: Final[frozenset[Kind]] = frozenset({"string"})
 BYTES: Final = "bytes"
 HERE: Final = "."
 """The default of an argument that takes a folder."""
@@ -51,18 +60,6 @@ MOST_WRITTEN: Final = 2
 """Values of an enumeration that is always written out."""
 DEEPEST: Final = 4
 """Levels of objects and lists in an argument."""
-_NOTHING: Final = OneOf(())
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """What a step is handed: the shape of an entry, and whether other fields may come with the data."""
-
-    shape: Shape
-    open: bool
-
-    def fields(self) -> tuple[str, ...]:
-        """Fields that every entry has."""
-        return tuple(name for name in field_names(self.shape) if _is_sure(self.shape, name))
 
 
 Known = dict[tuple[str, str, bool, Entry | None], Argument | None]
@@ -182,7 +179,7 @@ class Arguments:
             return self._list(name, schema, required, depth)
         if kind == "object" and depth < DEEPEST:
             return self._object(name, schema, depth)
-        return _NOTHING
+        return NOTHING
 
     def _followed(self, schema: dict[str, Any]) -> dict[str, Any]:
         for _ in range(DEEPEST):
@@ -198,13 +195,13 @@ class Arguments:
             return OneOf(self.offers.lists)
         items = schema.get("items")
         inner = self._node(name, items if is_object(items) else {}, required, depth + 1)
-        if inner == _NOTHING and self._names_columns(items):
+        if inner == NOTHING and self._names_columns(items):
             inner = OneOf(unique((*self.offers.quoted, *self.offers.unexplained, *self.offers.content)))
         least = max(1, int(schema.get("minItems", 1)))
         most = int(schema.get("maxItems", 8))
         if isinstance(inner, OneOf):
             found = inner.values[:60]
-            return Several(found, least, min(most, 8, len(found))) if len(found) >= least else _NOTHING
+            return Several(found, least, min(most, 8, len(found))) if len(found) >= least else NOTHING
         return Listed(inner, least, max(least, min(most, 4)))
 
     def _names_columns(self, items: Any) -> bool:
@@ -217,10 +214,10 @@ class Arguments:
         found: list[Field] = []
         for field, part in cast("dict[str, Any]", schema.get("properties", {})).items():
             node = self._node(name, part if is_object(part) else {}, field in wanted, depth + 1)
-            if node != _NOTHING:
+            if node != NOTHING:
                 found.append(Field(field, node, field in wanted))
         there = {field.name for field in found if field.required}
-        return Fields(tuple(found)) if there and there == wanted else _NOTHING
+        return Fields(tuple(found)) if there and there == wanted else NOTHING
 
     # --- numbers
 
@@ -330,7 +327,7 @@ class Arguments:
             node = either([each for each in kept if each is not None])
         if isinstance(node, OneOf):
             shape = self.bound.args.get(name, ANY)
-            default = schema.get("default", _NOTHING) if not required else _NOTHING
+            default = schema.get("default", NOTHING) if not required else NOTHING
             values = tuple(value for value in unique(node.values) if self._is_good(name, value, shape, default))
             return OneOf(values) if values else None
         return None if isinstance(node, Several) and not node.items else node
@@ -345,62 +342,6 @@ class Arguments:
         if shape.schema is None or (shape.exact is not None and type(value.data) in shape.exact):
             return True
         return validator_for(shape.schema).is_valid(_read(value.data))
-
-
-def plainest(nodes: Iterable[Node]) -> Node:
-    """Plain values, where there are any; else a list or an object."""
-    found = list(nodes)
-    plain = either(node for node in found if isinstance(node, OneOf))
-    return plain if plain != _NOTHING else either(found)
-
-
-def either(nodes: Iterable[Node]) -> Node:
-    """One of these; plain values are joined."""
-    values: list[Value] = []
-    others: list[Node] = []
-    for node in nodes:
-        if isinstance(node, OneOf):
-            values += node.values
-        elif isinstance(node, Either):
-            others += node.nodes
-        else:
-            others.append(node)
-    if not others:
-        return OneOf(unique(values))
-    ways: list[Node] = [OneOf(unique(values)), *others] if values else others
-    return ways[0] if len(ways) == 1 else Either(tuple(ways))
-
-
-def type_class(entry: Entry, name: str) -> str:
-    """What a field of the input is compared with: `text`, `time`, `number`, `boolean`, or `any`."""
-    shape = walk(entry.shape, (Key(name),), False).shape
-    kinds = shape.kinds - {"null"}
-    if not kinds or shape.is_any:
-        return "any"
-    if kinds <= {"integer", "number"}:
-        return "number"
-    if kinds == TEXT:
-        timely = is_object(shape.schema) and shape.schema.get("unit") == TIMES
-        return "time" if timely else "text"
-    return "boolean" if kinds == frozenset[Kind]({"boolean"}) else "any"
-
-
-def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
-    """What the request offers to compare a field of such a type with."""
-    texts = unique((*offers.quoted, *offers.extensions, *offers.unexplained, *offers.names, *offers.content))
-    numbers = unique((*offers.numbers, *offers.integers, Value(0)))
-    return {
-        "text": texts,
-        "time": offers.times,
-        "number": numbers,
-        "boolean": (Value(True), Value(False)),
-        "any": (*texts, *numbers, *offers.times),
-    }[kind]
-
-
-def _is_sure(shape: Shape, name: str) -> bool:
-    walked = walk(shape, (Key(name),), False)
-    return walked.lost is None and not walked.gaps
 
 
 def _is_word(name: str) -> bool:

@@ -9,13 +9,16 @@ a contract or from a small table. Free text stands nowhere. Two spellings of one
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from metnos.plan.jsondata import spell
 from metnos.plan.references import Reference
 from metnos.plan.spelling import is_plain, parse_string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 END = "end"
 """What stands for the end of the plan where a tool's name is asked for: no tool is called so without a line number."""
@@ -48,6 +51,9 @@ class OneOf(msgspec.Struct, frozen=True):
     """One of these values."""
 
     values: tuple[Value, ...]
+
+
+NOTHING: Final = OneOf(())
 
 
 class Several(msgspec.Struct, frozen=True):
@@ -142,3 +148,32 @@ class Choice(msgspec.Struct, frozen=True):
     argument: str = ""
     written: str = ""
     """JSON of the value; of `SOURCE`, the step's number."""
+
+
+def unique(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Each once, in order."""
+    return tuple({value.json: value for value in values}.values())
+
+
+def plainest(nodes: Iterable[Node]) -> Node:
+    """Plain values, where there are any; else a list or an object."""
+    found = list(nodes)
+    plain = either(node for node in found if isinstance(node, OneOf))
+    return plain if plain != NOTHING else either(found)
+
+
+def either(nodes: Iterable[Node]) -> Node:
+    """One of these; plain values are joined."""
+    values: list[Value] = []
+    others: list[Node] = []
+    for node in nodes:
+        if isinstance(node, OneOf):
+            values += node.values
+        elif isinstance(node, Either):
+            others += node.nodes
+        else:
+            others.append(node)
+    if not others:
+        return OneOf(unique(values))
+    ways: list[Node] = [OneOf(unique(values)), *others] if values else others
+    return ways[0] if len(ways) == 1 else Either(tuple(ways))

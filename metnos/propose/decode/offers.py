@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
 from metnos.plan.spelling import format_parts
-from metnos.propose.decode.choices import Value
+from metnos.propose.decode.choices import Value, unique
 from metnos.request.lexicon import lexicon_for
 from metnos.request.named import names_said
 from metnos.request.tokens import tokenise
@@ -62,11 +62,6 @@ def mentions() -> dict[str, dict[str, list[str]]]:
 def plain(text: str) -> Value:
     """Text that stands for itself."""
     return Value(format_parts((text,)))
-
-
-def unique(values: Iterable[Value]) -> tuple[Value, ...]:
-    """Each once, in order."""
-    return tuple({value.json: value for value in values}.values())
 
 
 class Offers:

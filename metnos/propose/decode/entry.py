@@ -1,0 +1,65 @@
+"""What a step is handed: which fields its entries have, and what each can be compared with.
+
+Law: read from shapes; an entry of an open kind may have fields that nobody declared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from metnos.checks.shapes import Kind, Shape
+from metnos.checks.walk import field_names, walk
+from metnos.plan.jsondata import is_object
+from metnos.plan.references import Key
+from metnos.propose.decode.choices import Value, unique
+
+if TYPE_CHECKING:
+    from metnos.propose.decode.offers import Offers
+
+TIMES: Final = "ISO 8601"
+TEXT: Final[frozenset[Kind]] = frozenset({"string"})
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What a step is handed: the shape of an entry, and whether other fields may come with the data."""
+
+    shape: Shape
+    open: bool
+
+    def fields(self) -> tuple[str, ...]:
+        """Fields that every entry has."""
+        return tuple(name for name in field_names(self.shape) if _is_sure(self.shape, name))
+
+
+def type_class(entry: Entry, name: str) -> str:
+    """What a field of the input is compared with: `text`, `time`, `number`, `boolean`, or `any`."""
+    shape = walk(entry.shape, (Key(name),), False).shape
+    kinds = shape.kinds - {"null"}
+    if not kinds or shape.is_any:
+        return "any"
+    if kinds <= {"integer", "number"}:
+        return "number"
+    if kinds == TEXT:
+        timely = is_object(shape.schema) and shape.schema.get("unit") == TIMES
+        return "time" if timely else "text"
+    return "boolean" if kinds == frozenset[Kind]({"boolean"}) else "any"
+
+
+def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
+    """What the request offers to compare a field of such a type with."""
+    texts = unique((*offers.quoted, *offers.extensions, *offers.unexplained, *offers.names, *offers.content))
+    numbers = unique((*offers.numbers, *offers.integers, Value(0)))
+    return {
+        "text": texts,
+        "time": offers.times,
+        "number": numbers,
+        "boolean": (Value(True), Value(False)),
+        "any": (*texts, *numbers, *offers.times),
+    }[kind]
+
+
+def _is_sure(shape: Shape, name: str) -> bool:
+    walked = walk(shape, (Key(name),), False)
+    return walked.lost is None and not walked.gaps
