@@ -78,6 +78,7 @@ class ModelServer:
         key: What has to come as bearer token; empty: anything, or nothing.
         refuses: Fields of a request that are answered with 400.
         drops_schema: Kinds of `response_format` that are answered with 400, `json_schema` say.
+        refusing: Another status in place of 400; some servers fail where they should refuse.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class ModelServer:
         key: str = "",
         refuses: tuple[str, ...] = (),
         drops_schema: tuple[str, ...] = (),
+        refusing: int = 400,
     ) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -94,7 +96,7 @@ class ModelServer:
         self.port = int(self._process.stdout.readline())
         self.url = f"http://127.0.0.1:{self.port}/v1"
         """Base of the service."""
-        self.begin_anew(*replies, key=key, refuses=refuses, drops_schema=drops_schema)
+        self.begin_anew(*replies, key=key, refuses=refuses, drops_schema=drops_schema, refusing=refusing)
 
     def begin_anew(
         self,
@@ -102,9 +104,10 @@ class ModelServer:
         key: str = "",
         refuses: tuple[str, ...] = (),
         drops_schema: tuple[str, ...] = (),
+        refusing: int = 400,
     ) -> Self:
         """Forget what was said and seen, and go on as if started with these; returns itself."""
-        self._tell("/_rules", {"key": key, "refuses": refuses, "drops": drops_schema})
+        self._tell("/_rules", {"key": key, "refuses": refuses, "drops": drops_schema, "status": refusing})
         return self.enqueue(*replies)
 
     def enqueue(self, *replies: str | ModelReply) -> Self:
@@ -223,10 +226,10 @@ class _Handler(BaseHTTPRequestHandler):
             return ModelReply(f"wrong key: {self.headers.get('Authorization')}", status=401)
         for field in rules["refuses"]:
             if field in body:
-                return ModelReply(f"Unsupported parameter: '{field}'", status=400, param=field)
+                return ModelReply(f"Unsupported parameter: '{field}'", status=rules["status"], param=field)
         kind = body.get("response_format", {}).get("type")
         if kind in rules["drops"]:
-            return ModelReply(f"response_format {kind} is not supported", status=400)
+            return ModelReply(f"response_format {kind} is not supported", status=rules["status"])
         return None
 
     def _error(self, reply: ModelReply) -> str:

@@ -174,6 +174,13 @@ class _Refused(ModelFault):
         self.field = field
 
 
+def _is_about_form(status: int, told: ModelFault, said: str) -> bool:
+    """Whether the server may take the request in another form; some fail (500) where they should refuse."""
+    if status in (400, 422):
+        return told.code == "model-refused"
+    return status in (500, 501) and any(field in said for field in ("response_format", "json_schema", *MAY_GO))
+
+
 def _named(refused: _Refused, body: dict[str, Any]) -> str:
     """The field of `body` that it is about, as far as can be told."""
     if refused.field:
@@ -242,7 +249,7 @@ class _Reader:
             reading.end()
         except openai.APIStatusError as fault:
             told, said, field = fault_of(fault.status_code, fault.body, dict(fault.response.headers), key)
-            if fault.status_code in (400, 422) and told.code == "model-refused":
+            if _is_about_form(fault.status_code, told, said):
                 raise _Refused(told, said, field) from None
             raise told from None
         except openai.APIConnectionError as fault:

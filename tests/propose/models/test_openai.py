@@ -157,6 +157,7 @@ def test_a_key_that_is_none_is_sent_nowhere(
 # --- a schema, and what a server refuses ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("status", [400, 422, 500])
 @pytest.mark.parametrize(
     ("drops", "kinds"),
     [
@@ -166,9 +167,9 @@ def test_a_key_that_is_none_is_sent_nowhere(
     ],
 )
 def test_a_schema_is_asked_for_as_the_server_takes_it(
-    server: ModelServer, model: Callable[..., OpenAIModel], drops: tuple[str, ...], kinds: list[str | None]
+    server: ModelServer, model: Callable[..., OpenAIModel], drops: tuple[str, ...], kinds: list[str | None], status: int
 ) -> None:
-    server.begin_anew('{"a":"b"}', '{"a":"c"}', drops_schema=drops)
+    server.begin_anew('{"a":"b"}', '{"a":"c"}', drops_schema=drops, refusing=status)
     one = model()
     assert ask(one, schema=SCHEMA).text == '{"a":"b"}'
     assert ask(one, schema=SCHEMA).text == '{"a":"c"}'
