@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -46,6 +46,12 @@ class SettingsFault(Exception):
         self.hint = hint
 
 
+class AnswerFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[answer]` of the settings file."""
+
+    wording: Literal["plain", "model"] = "plain"
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`METNOS_HOME/settings.toml`."""
 
@@ -60,6 +66,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     tries: int = 3
     planning_s: float = 300.0
     planning_idle_s: float | None = None
+    answer: AnswerFile = AnswerFile()
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +94,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that one call of a model may take."""
     planning_idle_s: float | None = None
     """Seconds that may pass in it without a token; None: as the model's `idle_s` says (120 by default)."""
+    wording: Literal["plain", "model"] = "plain"
+    """`model`: a model of the home puts the facts of an answer into words above them, if the record holds what it says."""
 
 
 def secret(name: str, variables: Mapping[str, str] | None = None) -> str | None:
@@ -189,6 +198,7 @@ def load_settings(
         cache_share=file.cache_share,
         cache_near_error=_error_rate(file.cache_near_error),
         tries=_tries(file.tries),
+        wording=file.answer.wording,
         planning_s=_seconds("planning_s", file.planning_s),
         planning_idle_s=None if file.planning_idle_s is None else _seconds("planning_idle_s", file.planning_idle_s),
     )

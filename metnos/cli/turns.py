@@ -153,6 +153,7 @@ SHOWN = (
     "request",
     "plan_source",
     "entry",
+    "wording",
 )
 
 

@@ -69,7 +69,7 @@ def hear(turn: TurnUnderWay, command: Question, said: Any) -> None:
         item = item if plan is item.plan else msgspec.structs.replace(item, plan=plan)
     if isinstance(command, c.Propose):
         turn.planning_us += max(0, turn.clock() - turn.asked_at)
-    if isinstance(item, i.FillerResolved):
+    if isinstance(item, i.FillerResolved | i.AnswerComposed):
         turn.count(item.usage)
     elif isinstance(item, i.PlanProposed | i.CommandFailed):
         turn.count(item.usage)
@@ -86,6 +86,8 @@ def is_open(turn: TurnUnderWay, command: Question) -> bool:
         return command.approval in state.approvals
     if isinstance(command, c.ResolveFiller):
         return state.open.get(f"resolve_filler {command.name}") is command
+    if isinstance(command, c.Compose):
+        return state.open.get("compose") is command
     return isinstance(command, c.Propose) or state.dialog is command
 
 
@@ -98,6 +100,8 @@ def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | 
             return _proposal(said, at, turn.catalog.names())
         if isinstance(command, c.ResolveFiller):
             return i.FillerResolved(at=at, name=command.name, value=said.value, usage=said.usage)
+        if isinstance(command, c.Compose):
+            return msgspec.structs.replace(said, at=at)
         if said is None:
             return None
         if isinstance(command, c.AskApproval):

@@ -255,13 +255,6 @@ class LiveTurn(TurnUnderWay):
             self.ports.boundary("turn-finished")
 
 
-def _compose(turn: LiveTurn, command: c.Compose) -> None:
-    if turn.machine.state.phase != "composing":  # cancelled since it was asked for
-        return
-    text = turn.compose(command, turn.machine.state)
-    turn.feed(i.AnswerComposed(at=turn.clock(), text=text))
-
-
 def _learn(turn: LiveTurn, command: c.Learn) -> None:
     if turn.machine.state.phase != "learning":
         return
@@ -289,7 +282,7 @@ HANDLERS: dict[type[c.Command], Callable[[LiveTurn, Any], None]] = {
     c.StopStep: stepping.stop,
     c.ProbeEffect: stepping.probe,
     c.SetTimer: stepping.set_timer,
-    c.Compose: _compose,
+    c.Compose: writing.compose,
     c.Learn: _learn,
     c.Close: _close,
 }

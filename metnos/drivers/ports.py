@@ -13,7 +13,7 @@ import msgspec
 if TYPE_CHECKING:
     from metnos.propose.candidates import Candidates
     from metnos.propose.model import PlanRequest, Proposal
-    from metnos.turn.commands import AskApproval, OpenDialog, Propose, ResolveFiller
+    from metnos.turn.commands import AskApproval, Compose, OpenDialog, Propose, ResolveFiller
 
 Clock: TypeAlias = "Callable[[], int]"
 """µs since 1970-01-01 UTC."""
@@ -25,7 +25,7 @@ Proposed: TypeAlias = "dict[str, Any] | str | bytes | Proposal"
 """A plan: an object with `steps`, JSON or line notation as text (also in one fenced block), or one with what it cost."""
 Proposer: TypeAlias = "Callable[[PlanRequest, Candidates], Proposed | Awaitable[Proposed]]"
 """From a request and the candidates to a plan. It may raise; the fault becomes a `CommandFailed`."""
-Question: TypeAlias = "Propose | AskApproval | OpenDialog | ResolveFiller"
+Question: TypeAlias = "Propose | AskApproval | OpenDialog | ResolveFiller | Compose"
 """Commands that a callable of the host's answers, or a model of the home."""
 Boundary: TypeAlias = "Callable[[str], None]"
 """Called with the name of each durable boundary just passed (`BOUNDARIES`); tests crash the process there."""

@@ -49,6 +49,8 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     proposer: Proposer | None = None
     models: Callable[[], Any] | None = None
     """The models of the home, opened when they are first asked for; None: there are none."""
+    wording: str = "plain"
+    """`plain`, or `model`: a model may word an answer."""
     limits: tuple[float, float | None] = (300.0, None)
     """Seconds that one call of a model of the home may take, and may give no token."""
     approve: Approve | None = None
@@ -160,12 +162,12 @@ class TurnUnderWay:
             if isinstance(command, c.StartStep) and command.effect != "read":
                 self.effects.add(command.step)
 
-    def stop(self) -> Stop:
+    def stop(self, most_s: float = float("inf")) -> Stop:
         """For one call of a model: it ends with the turn, and in time."""
         from metnos.propose.models.ports import Stop
 
         whole, idle = self.ports.limits
-        made = Stop(deadline_s=whole, idle_s=idle)
+        made = Stop(deadline_s=min(whole, most_s), idle_s=idle)
         self.stops.append(made)
         if self.ending:
             made.cancel()

@@ -127,6 +127,7 @@ def _live(
         candidates=lambda: parts.candidates,
         proposer=parts.proposer,
         models=(lambda: parts.models) if parts.has_models else None,
+        wording=parts.settings.wording,
         limits=(parts.settings.planning_s, parts.settings.planning_idle_s),
         approve=approve or parts.ports.approve,
         answer=parts.ports.answer,

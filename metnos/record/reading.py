@@ -99,6 +99,8 @@ class TurnView(msgspec.Struct, kw_only=True, omit_defaults=True):
     approvals: list[ApprovalLine] = []
     effects: list[Body] = []
     answer: str = ""
+    wording: str = ""
+    """Whether a model worded it, or why not; empty: nobody was to."""
     usage: dict[str, int] = {}
     proposals: list[ProposalLine] = []
     waiting: list[str] = []
@@ -289,7 +291,7 @@ class _Reader:
         self._view.waiting = [other for other in self._view.waiting if other != name]
 
     def _composed(self, body: Body, _at: int) -> None:
-        self._view.answer = _string(body, "text")
+        self._view.answer, self._view.wording = _string(body, "text"), _string(body, "wording")
         self._count(body)
 
     def _suspended(self, body: Body, _at: int) -> None:

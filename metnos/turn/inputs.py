@@ -206,6 +206,8 @@ class TimerFired(Input, frozen=True, tag="timer_fired"):
 class AnswerComposed(Input, frozen=True, tag="answer_composed"):
     text: str
     usage: dict[str, int] = {}
+    wording: str = ""
+    """Where it was to be worded: `model: NAME`, `refused: WHY`, `none: CODE`; empty: it is composed, as ever."""
 
 
 class Learned(Input, frozen=True, tag="learned"):
