@@ -66,6 +66,8 @@ class Asked(msgspec.Struct, frozen=True):
     path: str
     headers: dict[str, str]
     body: Any
+    port: int
+    """Of the client: another one for each connection."""
     ended: str
     """`whole`, `gone` (the client went away meanwhile), `cut`, or `open`: it is still being answered."""
 
@@ -184,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, {"/_rules": _rules, "/_replies": _replies, "/_seen": _seen}[self.path](body))
             return
         entry = {"path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}, "body": body}
-        entry["ended"] = "open"
+        entry |= {"port": self.client_address[1], "ended": "open"}
         with STATE.lock:
             STATE.seen.append(entry)
         try:

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 class BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Refuses what is packed, and ends what is too long."""
+    """Refuses what is packed, and ends what is too long. A connection serves one request: one that was kept may have been
+    closed by its server meanwhile, and then a call fails that was never read.
+    """
 
     def __init__(self, most_bytes: int) -> None:
-        super().__init__(trust_env=False)
+        super().__init__(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
         self._most = most_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

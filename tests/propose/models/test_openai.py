@@ -114,6 +114,15 @@ def test_nothing_of_the_environment_leaves(
     assert not {name for name in headers if name.startswith(("x-", "openai", "authorization"))}
 
 
+def test_a_connection_that_a_server_may_have_closed_is_not_used_again(
+    server: ModelServer, model: Callable[..., OpenAIModel]
+) -> None:
+    server.enqueue("one", "two")
+    one = model()
+    assert [ask(one).text, ask(one).text] == ["one", "two"]
+    assert len({each.port for each in server.seen}) == 2
+
+
 def test_calls_run_side_by_side(server: ModelServer, model: Callable[..., OpenAIModel]) -> None:
     server.enqueue(*[ModelReply("x", first_s=0.3)] * 6)
     one = model()
