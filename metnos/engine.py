@@ -265,7 +265,7 @@ class Engine(Driven):
             approve: Overrides the engine's `approve` for this turn.
 
         Raises:
-            RecordFault: No such turn, or its log does not hold.
+            RecordFault: No such turn of this engine's owner, or its log does not hold.
             NothingToUndo: It is not closed, or did nothing that can be undone.
         """
         from metnos.drivers import turns, undoing

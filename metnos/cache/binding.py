@@ -46,6 +46,8 @@ class Binder:
         self.general = general
         self._pieces, self._holes = _holes(general)
         copied = {place for use in general.uses if _COPIED.issuperset(use.readings) for place in use.places}
+        self._apart = frozenset(general.apart)
+        self._names = [(f"s{number}", use.index) for number, use in enumerate(general.uses)]
         self._origins = dict.fromkeys(sorted(copied), "user")
         makes: dict[tuple[int, str], int] = {}
         values: dict[_Value, int] = {}
@@ -78,7 +80,7 @@ class Binder:
         pieces = self._pieces.copy()
         for at, number in self._holes:
             pieces[at] = spelled[number]
-        named = {f"s{number}": slots[use.index].value for number, use in enumerate(self.general.uses)}
+        named = {name: slots[index].value for name, index in self._names}
         return Bound(_decode("".join(pieces)), self._origins.copy(), named)
 
     def _refuse(self, slots: Sequence[Slot]) -> Refusal | None:
@@ -91,7 +93,7 @@ class Binder:
             if not same_data(slots[index].value, value) or (said is not None and said != said_of(slots[index])):
                 return Refusal(str(index), f"{slots[index].text} ≠ {said or value}")
         for index, shapes in general.shapes.items():
-            shape = shape_of(slots[index], general.apart, effects=not general.read_only)
+            shape = shape_of(slots[index], self._apart, effects=not general.read_only)
             if shape not in shapes:
                 return Refusal(str(index), f"{slots[index].text}: {shape} ≠ {' | '.join(shapes)}")
         return None

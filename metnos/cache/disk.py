@@ -25,6 +25,7 @@ import sqlite3
 import stat
 import time
 from contextlib import suppress
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,7 @@ _ROWS = (
     " WHERE raw = 1 AND key IN ({}) AND (expire_time IS NULL OR expire_time > ?)"
 )
 """As `get` of diskcache asks for one; text is not looked at, for it need not even be text."""
+
 _KEYS = "SELECT rowid, CAST(key AS BLOB), typeof(key) = 'text' AND raw = 1 FROM Cache"
 """`iter` of diskcache misses rows below 0, and breaks at the last number and at text that is none.
 In no order, so that the index is read and not the rows, which are twenty times as long."""
@@ -163,8 +165,7 @@ class HardenedCache(_CORE.Cache):
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes | Tampered]:
         """What stands under several keys, by one statement: a look at the disk costs more than a row."""
-        marks = ", ".join("?" * len(keys))
-        rows = self._con.execute(_ROWS.format(marks), (*keys, time.time()))
+        rows = self._con.execute(_rows_of(len(keys)), (*keys, time.time()))
         return {key: self._disk.fetch(mode, filename, value, False) for key, mode, filename, value in rows}
 
     def every_key(self) -> list[str | Tampered]:
@@ -192,6 +193,11 @@ class HardenedCache(_CORE.Cache):
     def __del__(self) -> None:
         """A cache that nobody closed gives its connection back."""
         self.close()
+
+
+@lru_cache(maxsize=64)
+def _rows_of(count: int) -> str:
+    return _ROWS.format(", ".join("?" * count))
 
 
 def _prepare(folder: Path) -> None:

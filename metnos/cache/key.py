@@ -61,8 +61,22 @@ def form_of(request: Request, grade: Grade) -> str:
     sentence; and so may a known one that stands in capitals, or begins with one inside a sentence ("May", "Will"), among
     others that do not.
     """
-    form = request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
-    text = request.text
+    return _bare(request, grade) + _as_it_stands(request)
+
+
+def forms_of(request: Request) -> dict[Grade, str]:
+    """`form_of` for each grade; what is kept as it stands is the same in all of them."""
+    kept = _as_it_stands(request)
+    return {grade: _bare(request, grade) + kept for grade in GRADES}
+
+
+def _bare(request: Request, grade: Grade) -> str:
+    return request.normal_form if grade == "strict" else (request.loose_form or request.normal_form)
+
+
+def _as_it_stands(request: Request) -> str:
+    """What is added to a form: words whose capitals count, and those that nobody knows."""
+    form, text = "", request.text
     if _CAPITALS.search(text) is not None and not text.isupper():
         # "IT" is not "it", nor is "US" "us"; where all is in capitals they say nothing.
         shouted = [text[s.start : s.end] for s in request.spans if not s.reason.startswith("slot(")]

@@ -46,7 +46,7 @@ class Looking:
         scopes = self.scopes(asking)
         both: list[tuple[str, Grade]] = [(scope, grade) for scope in scopes for grade in keying.GRADES]
         forms, kinds, language = (
-            {g: keying.form_of(request, g) for g in keying.GRADES},
+            keying.forms_of(request),
             keying.kinds_of(request),
             request.language,
         )

@@ -53,6 +53,7 @@ LearnedReason = Literal[
     "foreign-scope",  # a valid entry of another owner
     # Nothing was looked for:
     "not-seen",  # nothing was learned for this request
+    "confirm-failed",  # a near one was found, and who was to confirm it raised something
     "store-unusable",  # the store cannot be read
     "attachments",
     "open-dialog",

@@ -43,11 +43,14 @@ DiffersReason = Literal[
     "values",  # a value that the plan cannot take
     "unconfirmed",  # words that nobody knows, and nobody to ask
     "refused",  # who was asked said no
+    "confirm-failed",  # who was asked raised something instead of an answer
     "unproven",  # the plan's outcomes do not prove its error to be below the bound
 ]
 DIFFERS_REASONS: tuple[DiffersReason, ...] = get_args(DiffersReason)
 FAR = 0.35
 """Below this score nobody is asked: it would be a question about two unlike requests."""
+_MOST_TOLD = 200
+"""Characters of a fault that are told."""
 _LINKING = frozenset(("article", "stop"))
 _VERB = frozenset(("verb",))
 _SHOWING = "find"
@@ -154,7 +157,10 @@ class Near:
             return NearMatch(bound=found.bound, candidate=candidate, confirmed=False)
         if self._confirm is None:
             return Differs("unconfirmed", ", ".join(found.differing)) if found.differing else Differs("unproven")
-        answer: Any = self._confirm(request.text, candidate.entry.text)
+        try:
+            answer: Any = self._confirm(request.text, candidate.entry.text)
+        except Exception as fault:  # noqa: BLE001 - the host's code: whatever it raises confirms nothing
+            return Differs("confirm-failed", _told(fault))
         if answer is not True:  # what is only true-like (a coroutine nobody awaits, "no") has confirmed nothing
             if answer is not False:
                 return Differs("refused", candidate.entry.text)
@@ -208,6 +214,14 @@ def gate(request: Request, candidate: Candidate) -> Agrees | Differs:
                 return Differs("words", token)
     bound = Binder(entry.general).bind(request.slots)
     return Differs("values", bound.detail) if isinstance(bound, Refusal) else Agrees(bound, tuple(differing))
+
+
+def _told(fault: Exception) -> str:
+    """A fault in a line; what it says of itself is foreign code too, and may be no text that can be recorded."""
+    from traceback import format_exception_only
+
+    line = " ".join("".join(format_exception_only(fault)).split())
+    return line.encode("utf-8", "replace").decode()[:_MOST_TOLD]
 
 
 def _is_slot(token: str) -> bool:

@@ -108,13 +108,16 @@ class PlanCache:
             return Miss(reason=asking.bypass)
         return self._near(request, asking) or learned or found
 
-    def _near(self, request: Request, asking: Asking) -> Match | None:
-        """What is near; off unless the operator wants it."""
+    def _near(self, request: Request, asking: Asking) -> Match | Miss | None:
+        """What is near, off unless the operator wants it; a miss where nobody's answer could be had."""
         if not request.normal_form or not (self.world.near_error or self._confirm):
             return None
         with suppress(StoreFault):
             found = self.nearby.serve(request, asking)
-            return found if isinstance(found, Match) else None
+            if isinstance(found, Match):
+                return found
+            if found.reason == "confirm-failed":
+                return Miss(reason="confirm-failed", detail=found.detail)
         return None
 
     def _learned(self, request: Request, asking: Asking) -> Match | Miss | None:

@@ -8,10 +8,13 @@ executors apart. What no plan could depend on is left out, or nothing would ever
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metnos.contracts.catalog import Catalog
 from metnos.request.model import Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _WORDS = re.compile(r"[^\W_]+")
 _ENDING = re.compile(r"(?<=[^/.])\.[^\W_]{1,10}\Z")
@@ -34,7 +37,7 @@ def apart_words(plan: dict[str, Any], catalog: Catalog) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def shape_of(slot: Slot, apart: tuple[str, ...], *, effects: bool) -> str:
+def shape_of(slot: Slot, apart: Collection[str], *, effects: bool) -> str:
     """The shape of a slot's value; equal shapes are exchangeable.
 
     Args:
@@ -59,8 +62,11 @@ def shape_of(slot: Slot, apart: tuple[str, ...], *, effects: bool) -> str:
         mark = str(value) if value in {0, 1} else "n"
         if slot.kind == "size" and "".join(filter(str.isdigit, slot.text)) == str(value):
             mark = "bytes"  # The number that was said is the value: which of them the plan took shows elsewhere.
-    named = sorted({word for word in words_of(f"{value} {slot.text}") if word in apart})
-    return " ".join([mark, *named])
+    if not apart:
+        return mark
+    both = slot.text if value == slot.text else f"{value} {slot.text}"  # nothing is said twice by saying it again
+    named = {word for word in words_of(both) if word in apart}
+    return " ".join([mark, *sorted(named)]) if named else mark
 
 
 def _glob_marks(glob: str) -> str:
@@ -70,11 +76,12 @@ def _glob_marks(glob: str) -> str:
 
 
 def _text_marks(text: str, *, effects: bool) -> str:
-    ending = _ENDING.search(text)
-    marks = ending[0].casefold() if ending else "plain"
-    parts = text.split("/")
-    if any(part.startswith(".") and part.strip(".") for part in parts):
-        marks += " hidden"
+    marks = "plain"
+    if "." in text:
+        ending = _ENDING.search(text)
+        marks = ending[0].casefold() if ending else marks
+        if any(part.startswith(".") and part.strip(".") for part in text.split("/")):
+            marks += " hidden"
     if effects and "/" in text:
         marks += " folder/" if text.endswith("/") else " folder"
     return marks

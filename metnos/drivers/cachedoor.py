@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 
 from metnos.cache.model import Asking, Match, Miss, Place
+from metnos.drivers.opening import require_short
 from metnos.drivers.slash import SOURCE, command_of
 from metnos.drivers.tilde import as_said
 from metnos.text import message
@@ -75,7 +76,9 @@ class CacheDoor:
 
         Raises:
             CommandFault: It begins as a slash command, and is none.
+            RequestFault: It is too long.
         """
+        require_short(text)
         command = command_of(text)
         request = self._parts.rules.normalise(text, language or self._parts.context.language)
         found = explained(self._parts.plan_cache.explain(request, self._asking(request)))
@@ -123,7 +126,7 @@ class CacheDoor:
         """What a person says of a turn's plan.
 
         Raises:
-            RecordFault: No such turn, or its log does not hold.
+            RecordFault: No such turn of this engine's owner, or its log does not hold.
             NoFeedback: It has no sentence, no plan, or did not end well enough to be called good.
             ValueError: `verdict` is neither `good` nor `bad`.
         """

@@ -31,7 +31,46 @@ PEOPLE: Final = frozenset({"terminal", "chat"})
 """Channels at whose other end is a person, who may answer later what nobody answers now."""
 MOST_RETRIES: Final = 20
 """Of all steps of a turn."""
+LONGEST: Final = 32_768
+"""Characters of a sentence; a longer one would take seconds to be read, and is none. Data are handed in as inputs."""
 _REQUESTS = (str, Planned, NoneType)
+
+
+class RequestFault(Exception):
+    """A sentence that is not read at all.
+
+    Attributes:
+        code: `request-too-long`.
+        where: Which one: `request`.
+        found: What it is.
+        expected: What it may be.
+        hint: What to do instead.
+    """
+
+    def __init__(self, code: str, *, where: str, found: str, expected: str, hint: str) -> None:
+        super().__init__(f"{found}; {expected}")
+        self.code = code
+        self.where = where
+        self.found = found
+        self.expected = expected
+        self.message = f"{found}; {expected}"
+        self.hint = hint
+
+
+def require_short(request: str) -> None:
+    """A sentence that can be read in a moment.
+
+    Raises:
+        RequestFault: `request-too-long`.
+    """
+    if len(request) > LONGEST:
+        raise RequestFault(
+            "request-too-long",
+            where="request",
+            found=f"a sentence of {len(request)} characters",
+            expected=f"at most {LONGEST}",
+            hint="say what is to be done, and hand in the text as a file or with --input",
+        )
 
 
 def open_turn(
@@ -48,12 +87,15 @@ def open_turn(
 
     Raises:
         TypeError: Neither or both of `request` and `plan` were given, or something that is none of the types asked for.
+        RequestFault: The sentence is too long.
         ValueError: There is no such language.
     """
     if (request is None) == (plan is None):
         raise TypeError("give either a request or plan=")
     if not isinstance(request, _REQUESTS):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"a request is a sentence or what plan() gave, not {type(request).__name__}")
+    if isinstance(request, str):
+        require_short(request)
     require_language(language)
     at = parts.ports.clock()
     body, diagnostics = plan_body(plan) if plan is not None else (None, ())

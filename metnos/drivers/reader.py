@@ -89,9 +89,12 @@ class Reader:
 
         Raises:
             CommandFault: It begins as a slash command, and is none.
+            RequestFault: It is too long.
         """
+        from metnos.drivers.opening import require_short
         from metnos.drivers.slash import command_of, may_be_command
 
+        require_short(request)
         command = command_of(request) if may_be_command(request) else None
         if command is not None and command.language is not None:
             return self.settings.language or command.language

@@ -44,6 +44,8 @@ ROWS: Final = (
 )
 WORDS: Final[dict[str, Word]] = {word.name: word for word in ROWS}
 _SPELLED: Final = {spelled: word for word in ROWS for spelled in (word.name, *word.also.values())}
+_MOST_SHOWN: Final = 40
+"""Letters of an unknown word that are said back."""
 _COMMAND: Final = re.compile(r"/([^\W\d_]+)(?:\s+(.*))?", re.DOTALL)
 EXECUTOR: Final = "undo_effects"
 ACTIONS: Final = "actions"
@@ -95,7 +97,8 @@ def command_of(text: str) -> Command | None:
     typed, rest = found[1], (found[2] or "").strip()
     word = _SPELLED.get(typed.casefold())
     if word is None:
-        raise CommandFault("unknown-command", f"/{typed}", f"no command is called /{typed}", _nearest(typed))
+        shown = typed if len(typed) <= _MOST_SHOWN else f"{typed[:_MOST_SHOWN]}…"
+        raise CommandFault("unknown-command", f"/{shown}", f"no command is called /{shown}", _nearest(typed))
     if len(rest.split()) > bool(word.argument):
         usage = f"/{word.name} [{word.argument}]" if word.argument else f"/{word.name}"
         raise CommandFault("command-misused", f"/{typed}", f"what stands behind /{typed} is too much", f"say {usage}")
@@ -111,7 +114,7 @@ def may_be_command(text: str) -> bool:
 def _nearest(typed: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(typed.casefold(), list(_SPELLED), n=3, cutoff=0.6)
+    near = get_close_matches(typed[:_MOST_SHOWN].casefold(), list(_SPELLED), n=3, cutoff=0.6)
     said = " or ".join(f"`/{one}`" for one in near)
     return f"did you mean {said}?" if near else "`/help` lists them; a path ends in a slash, or has a second one"
 

@@ -77,11 +77,13 @@ def open_turn(
 
     Raises:
         CommandFault: It begins as a slash command, and is none.
+        RequestFault: It is too long.
         TypeError: As for `opening.open_turn`.
         ValueError: As for `opening.open_turn`.
     """
     begun = None
     if isinstance(request, str) and plan is None and may_be_command(request):
+        opening.require_short(request)
         from metnos.drivers import telling
 
         opening.require_language(language)

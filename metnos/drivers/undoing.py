@@ -59,10 +59,10 @@ class NothingToUndo(Exception):
 
 
 def trusted_view(parts: Parts, turn: str) -> TurnView:
-    """A recorded turn whose chain, head and anchor hold: receipts are acted on.
+    """A recorded turn of the engine's owner whose chain, head and anchor hold: receipts are acted on.
 
     Raises:
-        RecordFault: No such turn, or its log does not hold.
+        RecordFault: No such turn, or its log does not hold. Another owner's is as good as missing.
     """
     from metnos.record.faults import RecordFault
     from metnos.record.reading import view
@@ -70,7 +70,10 @@ def trusted_view(parts: Parts, turn: str) -> TurnView:
     held = parts.journal.verify(turn)
     if not held.ok:
         raise RecordFault(held.code, held.detail, seq=held.seq)
-    return view(parts.journal.load(turn))
+    found = view(parts.journal.load(turn))
+    if found.owner != parts.context.owner:
+        raise RecordFault("turn-missing", f"there is no turn {turn}", turn=turn)
+    return found
 
 
 def actions_of(view: TurnView) -> list[dict[str, Any]]:
@@ -104,7 +107,7 @@ def _another(parts: Parts, turn: str) -> str:
     from metnos.record.reading import view
 
     for one in parts.journal.turns(LOOKED_AT):
-        if one.turn == turn or one.status != "closed":
+        if one.turn == turn or one.status != "closed" or one.owner != parts.context.owner:
             continue
         try:
             effects = view(parts.journal.load(one.turn)).effects

@@ -118,6 +118,7 @@ CODES: dict[str, Code] = {
     "nothing-to-undo": Code("caller", "The turn did nothing that can be undone", "`metnos log TURN` shows what it did."),
     "learn-failed": Code("environment", "What a turn taught could not be kept", "The turn itself is done; please report it with the lines of `metnos log TURN`."),
     "no-feedback": Code("caller", "Nothing can be said about this turn", "Feedback is about a sentence that a plan was found for; `good` is said of what succeeded."),
+    "request-too-long": Code("caller", "The sentence is too long to be read", "Say what is to be done in at most 32,768 characters; hand in texts as files or with `--input`."),
     "unknown-command": Code("caller", "No slash command is called so", "`metnos ask /help` lists them; the path of a folder ends in a slash."),
     "command-misused": Code("caller", "The slash command cannot be used so", "`metnos ask /help` says what may stand behind each; what does something is asked for, not planned."),
     "no-entry": Code("caller", "No learned plan is called so", "`metnos cache list` shows them; a beginning must mean one alone."),

@@ -47,8 +47,12 @@ def clauses_of(elements: Sequence[Element]) -> tuple[Clause, ...]:
     starts = [0]
     for index, element in enumerate(elements):
         # "and then" is one boundary.
-        fresh = index > starts[-1] and not _separates(elements[index - 1])
-        if fresh and _separates(element) and _verb_follows(elements, index + 1):
+        if (
+            _separates(element)
+            and index > starts[-1]
+            and not _separates(elements[index - 1])
+            and _verb_follows(elements, index + 1)
+        ):
             starts.append(index)
     ends = [*starts[1:], len(elements)]
     return tuple(_clause(elements[start:end]) for start, end in zip(starts, ends, strict=True))
@@ -115,13 +119,15 @@ def _is_told(elements: Sequence[Element], at: int) -> bool:
 
 
 def _clause(elements: Sequence[Element]) -> Clause:
-    verbs = [index for index in range(len(elements)) if _is_verb(elements, index)]
+    verbs = [
+        at for at, each in enumerate(elements) if each.word is not None and each.word.verb and _is_verb(elements, at)
+    ]
     asked = [index for index in verbs if not _is_negated(elements, index) and not _is_told(elements, index)]
     modifiers = tuple(
         dict.fromkeys(
             modifier
             for index, element in enumerate(elements)
-            if element.word is not None and not _is_negated(elements, index)
+            if element.word is not None and element.word.modifiers and not _is_negated(elements, index)
             for modifier in element.word.modifiers
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metnos.cache.key import form_of, said
+from metnos.cache.key import GRADES, form_of, forms_of, said
 from metnos.request.understand import understand
 
 
@@ -24,3 +24,11 @@ def test_the_capital_that_begins_a_sentence_is_none_of_the_words(left: str, righ
         one, other = understand(left, "en"), understand(right, "en")
         assert said(one, grade) == said(other, grade)
         assert (form_of(one, grade) == form_of(other, grade)) is equal
+
+
+@pytest.mark.parametrize(
+    "text", ["", "show me the five largest files, please", "Show May in src", "convert 5 Florins to IT", "SHOW MAY"]
+)
+def test_the_forms_of_all_grades_at_once_are_those_of_each(text: str) -> None:
+    request = understand(text, "en")
+    assert forms_of(request) == {grade: form_of(request, grade) for grade in GRADES}

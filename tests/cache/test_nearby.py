@@ -136,3 +136,51 @@ def test_effects_are_never_near(text: str, tmp_path: Path, catalog: Catalog) -> 
     assert isinstance(ask(cache, text), Miss)
     assert confirm.read == []
     cache.close()
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def raises(fault: BaseException) -> Any:
+    def confirm(_said: str, _learned: str) -> bool:
+        raise fault
+
+    return confirm
+
+
+@pytest.mark.parametrize(
+    ("confirm", "said"),
+    [
+        (raises(RuntimeError("out\n of paper")), "RuntimeError: out of paper"),
+        (raises(OSError("\udc80" * 500)), "OSError: ???"),
+        (raises(Unprintable()), "Unprintable"),
+        (lambda: True, "TypeError"),
+        (lambda _said, _learned, _more: True, "TypeError"),
+        ("yes", "TypeError"),
+    ],
+    ids=["raises", "half-characters", "unprintable", "too-few", "too-many", "no-function"],
+)
+def test_a_confirm_that_fails_confirms_nothing_and_the_miss_says_so(
+    confirm: Any, said: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    cache = cache_of(tmp_path / "cache", catalog, confirm)
+    cache.learn(lesson(LEARNED, FOUND))
+    found = ask(cache, NEAR)
+    assert isinstance(found, Miss)
+    assert (found.reason, found.detail.isprintable()) == ("confirm-failed", True)
+    assert said in found.detail
+    assert len(found.detail) <= 200
+    assert cache.nearby._thresholds.outcomes(next(iter(cache.nearby._stored))) == ()
+    assert told(ask(cache, LEARNED)) == "l0"
+    cache.close()
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, SystemExit])
+def test_who_interrupts_a_confirm_stops_the_turn(fault: type[BaseException], tmp_path: Path, catalog: Catalog) -> None:
+    cache = cache_of(tmp_path / "cache", catalog, raises(fault()))
+    cache.learn(lesson(LEARNED, FOUND))
+    with pytest.raises(fault):
+        ask(cache, NEAR)
+    cache.close()

@@ -61,9 +61,7 @@ def test_ask_in_italian_answers_in_italian(metnos: Metnos) -> None:
         assert said.strip()
 
 
-@pytest.mark.parametrize(
-    "sentence", ["", "  ", "\n\t", "?", "…", "-", "${RUNTIME:now}", "x" * 100_000, "what " * 20_000]
-)
+@pytest.mark.parametrize("sentence", ["", "  ", "\n\t", "?", "…", "-", "${RUNTIME:now}", "x" * 30_000, "what " * 6_000])
 def test_ask_says_so_when_it_has_no_plan(metnos: Metnos, sentence: str) -> None:
     done = metnos("--json", "ask", "--", sentence)
     assert (done.status, done.json["outcome"]) == (1, "not_understood")
@@ -365,6 +363,9 @@ def test_slash_commands_are_asked_for_as_sentences_are(metnos: Metnos, folder: P
     assert (helped.status, "/annulla [TURN]" in helped.out, helped.err) == (0, True, "")
     wrong = metnos("--json", "ask", "/undoo")
     assert (wrong.status, wrong.error["code"], "`/undo`" in wrong.error["hint"]) == (2, "unknown-command", True)
+    long = metnos("--json", "ask", "x" * 40_000)
+    assert (long.status, long.error["code"], long.error["where"]) == (2, "request-too-long", "request")
+    assert "32768" in long.error["message"]
     assert metnos("ask", "/tmp/none/of/this").status == 1
     assert metnos("ask", "--yes", "create the folder made").status == 0
     undone = metnos("--json", "ask", "/undo")

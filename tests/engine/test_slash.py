@@ -184,6 +184,26 @@ def test_a_word_is_of_no_turn_of_another_owner(opens: Opens) -> None:
     assert anna.run_sync(f"/undo {turn.turn}").outcome == "success"
 
 
+def test_feedback_and_undo_are_of_the_engines_own_turns(opens: Opens) -> None:
+    anna = opens(proposer=lambda *_: WRITES, approve=yes, owner="anna")
+    turn = anna.run_sync("write new.txt").turn
+    bruno = opens(approve=yes, owner="bruno")
+    for act in (bruno.undo_sync, lambda turn: bruno.cache.feedback(turn, "bad"), bruno.stream_undo_sync):
+        said: list[str] = []
+        for one in (turn, "20200101-000000-00000000"):
+            with pytest.raises(RecordFault) as caught:
+                list(act(one))  # type: ignore[call-overload]
+            assert caught.value.code == "turn-missing"
+            said.append(str(caught.value).replace(one, "…"))
+        assert said[0] == said[1]
+    now = bruno.run_sync("/now")
+    with pytest.raises(NothingToUndo) as nothing:
+        bruno.undo_sync(now.turn)
+    assert turn not in nothing.value.hint
+    assert anna.cache.feedback(turn, "good")
+    assert anna.undo_sync(turn).outcome == "success"
+
+
 def test_an_old_turn_of_another_owner_is_missing_like_one_that_never_was(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
