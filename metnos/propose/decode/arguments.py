@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from metnos.checks.bound import worst_effect
 from metnos.checks.fits import misfit
+from metnos.checks.guards.effects import REPLACING, mildest
+from metnos.checks.providers import provider_of
 from metnos.checks.shapes import ANY, Shape, is_scalar
 from metnos.checks.walk import field_names, walk
 from metnos.contracts.kinds import is_open
@@ -70,7 +72,13 @@ class Arguments:
     """The arguments of one tool, in one state."""
 
     def __init__(
-        self, bound: Bound, sofar: Sofar, offers: Offers, entry: Entry | None = None, known: Known | None = None
+        self,
+        bound: Bound,
+        sofar: Sofar,
+        offers: Offers,
+        entry: Entry | None = None,
+        known: Known | None = None,
+        formats: frozenset[str] = frozenset(),
     ) -> None:
         """Prepare.
 
@@ -79,6 +87,7 @@ class Arguments:
             sofar: The steps so far.
             offers: Of the request.
             entry: What the tool is handed.
+            formats: Endings of files that have a tool of their own ("csv").
             known: What was found for arguments that do not look at the steps; filled here.
         """
         self.bound = bound
@@ -88,8 +97,10 @@ class Arguments:
         self.offers = offers
         self.entry = entry
         self.properties = cast("dict[str, Any]", bound.contract.args.get("properties", {}))
+        self.formats = formats
         self.defs = cast("dict[str, Any]", bound.contract.args.get("$defs", {}))
         self.acts = any(rule.effect != "read" for rule in bound.contract.effects)
+        self.provider = provider_of(bound.contract)
         self.decides = frozenset(name for rule in bound.contract.effects for name in rule.when or ())
 
     def argument(self, name: str, *, required: bool, only: tuple[Value, ...] | None = None) -> Argument | None:
@@ -113,7 +124,7 @@ class Arguments:
         contract = self.contract
         if not self.sofar.steps:
             return False
-        if required and name in contract.own_text:
+        if (required and name in contract.own_text) or name in contract.targets:
             return True
         return contract.consumes is None and contract.origin != "catalog"
 
@@ -123,7 +134,7 @@ class Arguments:
             schema = {}
         if not required and only is None and not self._is_offered(name, schema):
             return None
-        required = required or self.must_say(name)
+        required = required or self.must_say(name) or self._is_wanted(name)
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
@@ -133,6 +144,11 @@ class Arguments:
         schema = self.properties.get(name)
         choices = is_object(schema) and "enum" in schema and len(schema["enum"]) <= MOST_WRITTEN
         return bool(choices) and self.contract.resources == () and bool(self.contract.field_of_input)
+
+    def _is_wanted(self, name: str) -> bool:
+        """Whether an option makes the stronger effect that the request says in so many words ("overwrite")."""
+        said = (word for intent in self.sofar.request.intents for word in (intent.verb, *intent.modifiers))
+        return name in self.decides and not REPLACING.isdisjoint(said)
 
     def _is_offered(self, name: str, schema: dict[str, Any]) -> bool:
         """Whether the request gives a reason to write an option."""
@@ -245,21 +261,38 @@ class Arguments:
         if schema.get("unit") == TIMES or schema.get("format") in ("date-time", "date"):
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
-            words = () if self.acts else offers.unexplained
-            names = offers.folders if default == HERE else offers.names
-            return unique((*names, *words, *self._inputs("string")))
+            words = () if self.acts or default == HERE else offers.unexplained
+            names = [
+                value for value in (offers.folders if default == HERE else offers.names) if self._is_at_hand(value)
+            ]
+            return unique((*(names or words), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
                 return offers.quoted
             given = (*self._inputs("string"), *self._figures())
             fed = contract.consumes is not None and contract.consumes.into == name
-            return unique((*given, *offers.quoted, *offers.unexplained)) if fed else (*given, *offers.passages)
+            words = () if self.sofar.steps else offers.unexplained
+            return unique((*given, *offers.quoted, *words)) if fed else (*given, *offers.passages)
         if isinstance(default, str) and "*" in default:
             return offers.globs
         free = (*offers.quoted, *self._inputs("string"))
         if not required:
             return free if default is None else ()
         return (*free, *offers.names, *self._results("string"), *offers.times, *offers.extensions, *offers.passages)
+
+    def _is_at_hand(self, name: Value) -> bool:
+        """Whether a reading may be given a name: not where something is still to be put, nor another format's file."""
+        if self.acts:
+            return True
+        if not self.offers.arrivals.get(name.json, frozenset()).isdisjoint(self.sofar.missing):
+            return False
+        ending = str(name.data).rsplit(".", 1)[-1].casefold()
+        return self.provider in ("", ending) or ending not in self.formats
+
+    def is_time(self, name: str) -> bool:
+        """Whether an argument is a day or an instant."""
+        schema = self.properties.get(name)
+        return is_object(schema) and schema.get("unit") == TIMES
 
     def _fields(self) -> tuple[Value, ...]:
         if self.entry is None:
@@ -335,8 +368,11 @@ class Arguments:
     def _is_good(self, name: str, value: Value, shape: Shape, default: Any) -> bool:
         if value.data is default or (value.data == default and type(value.data) is type(default)):
             return False
-        if name in self.decides and not admits(self.sofar.request, worst_effect(self.bound, {name: value.data}, set())):
-            return False
+        if name in self.decides:
+            effect = worst_effect(self.bound, {name: value.data}, set())
+            weak = self._is_wanted(name) and effect == mildest(self.contract)
+            if weak or not admits(self.sofar.request, effect):
+                return False
         if isinstance(value.data, str) and any(not isinstance(part, str) for part in parse_string(value.data)):
             return True  # a reference: the validator judges it
         if shape.schema is None or (shape.exact is not None and type(value.data) in shape.exact):

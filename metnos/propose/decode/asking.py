@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from metnos.propose.decode.model import Impossible, Written
-from metnos.propose.decode.state import admits, may_answer
+from metnos.propose.decode.state import admits, is_for, may_answer
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -51,11 +51,6 @@ def lacking(tools: Tools, empty: Sofar) -> Written | Impossible | None:
         if len(wants) == len(able):
             return _ask(action, wants[0], empty)
     return None
-
-
-def is_for(bound: Bound, verb: str, thing: str) -> bool:
-    """Whether a tool's families name just this."""
-    return any(family.verb == verb and family.object == thing for family in bound.contract.families)
 
 
 def _wants(tools: Tools, bound: Bound, empty: Sofar) -> str:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from metnos.plan.jsondata import spell
 from metnos.plan.notation import is_plain_name
-from metnos.propose.decode.choices import Argument, Fields, Group, Listed, OneOf, Several
+from metnos.propose.decode.choices import Argument, Fields, Fork, Group, Listed, OneOf, Several, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from metnos.propose.decode.choices import Form, Line, Node, Part, Value
+    from metnos.propose.decode.choices import Form, Line, Node, Part
 
+EMPTY = '""'
 NEWLINE = "\n"
 
 
@@ -64,7 +65,7 @@ class _Rules:
 
 
 class _Notation:
-    """A step in line notation."""
+    """Values, and a step in line notation."""
 
     def __init__(self) -> None:
         self.rules = _Rules()
@@ -108,7 +109,7 @@ class _Notation:
             return self.argument(part)
         if isinstance(part, Group):
             return f"({' | '.join(self.argument(each) for each in part.arguments)})"
-        return f"({' | '.join(self.parts(way) for way in part.ways)})"
+        return f"({' | '.join(self.parts(way) or EMPTY for way in part.ways)})"
 
     def parts(self, parts: Iterable[Part]) -> str:
         return " ".join(self.part(part) for part in parts)
@@ -117,7 +118,59 @@ class _Notation:
         source = self.rules.terminal(f" <{number}" for number in form.sources) if form.sources else ""
         each = quoted(f" each {form.each.json}") if form.each is not None else ""
         body = " ".join(filter(None, (source, self.parts(form.parts), each)))
-        return self.rules.rule(body) if body else '""'
+        return self.rules.rule(body) if body else EMPTY
+
+
+class _Json(_Notation):
+    """A step as it stands in a plan file."""
+
+    def value(self, value: Value) -> str:
+        return value.json
+
+    def argument(self, argument: Argument) -> str:
+        return f"{quoted(f'{spell(argument.name)}:')} {self.node(argument.node, top=True)}"
+
+    def form(self, form: Form) -> str:
+        steps = [Argument("from_step", OneOf(tuple(Value(number) for number in form.sources)))] if form.sources else []
+        each = f',"for_each":{form.each.json}' if form.each is not None else ""
+        return self.rules.rule(f"{self.items((*steps, *form.parts), begun=False)} {quoted('}' + each + '}')}")
+
+    def items(self, parts: tuple[Part, ...], *, begun: bool) -> str:
+        """The arguments from here on; before the first there is no comma."""
+        if not parts:
+            return EMPTY
+        part, rest = parts[0], parts[1:]
+        comma = '"," ' if begun else ""
+        behind = self.items(rest, begun=True)
+        if isinstance(part, Fork):
+            return f"({' | '.join(self.items((*way, *rest), begun=begun) for way in part.ways)})"
+        if isinstance(part, Group):
+            return f"{comma}({' | '.join(self.argument(each) for each in part.arguments)}) {behind}"
+        if part.required:
+            return f"{comma}{self.argument(part)} {behind}"
+        if begun:
+            return f"({comma}{self.argument(part)})? {behind}"
+        return self.rules.rule(f"{self.argument(part)} {behind} | {self.items(rest, begun=False)}")
+
+
+JSON_BEGINS = '{"steps":['
+_TOOL = '{"tool":'
+_OPENED = '{},"args":{{'
+JSON_ENDS = '{"tool":"final_answer","args":{}}]}'
+
+
+def json_grammar(line: Line) -> str:
+    """The grammar of the next step in a plan file, under the same choices; its comma and what begins the file included."""
+    notation = _Json()
+    by_tool: dict[str, list[str]] = {}
+    for form in line.forms:
+        by_tool.setdefault(form.tool, []).append(notation.form(form))
+    opens = JSON_BEGINS if line.number == 1 else ","
+    steps = [f"{quoted(_OPENED.format(spell(tool)))} ({' | '.join(forms)})" for tool, forms in by_tool.items()]
+    ways = [f"{quoted(_TOOL)} ({' | '.join(steps)})"] if steps else []
+    if line.ends:
+        ways.append(quoted(JSON_ENDS))
+    return "\n".join([f"start: {quoted(opens)} ({' | '.join(ways)})", *notation.rules.lines]) + "\n"
 
 
 def line_grammar(line: Line) -> str:

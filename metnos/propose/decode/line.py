@@ -7,11 +7,12 @@ deleted or changed where something narrowed the search, or the request says "all
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from metnos.checks.guards.asked import actions_of
+from metnos.checks.guards.asked import GENERAL, actions_of
 from metnos.checks.guards.effects import mildest
 from metnos.checks.lowering import takes
+from metnos.checks.providers import provider_of
 from metnos.contracts.kinds import accepts, is_open, reader_for
 from metnos.propose.decode.arguments import Arguments, Known
 from metnos.propose.decode.choices import (
@@ -24,7 +25,7 @@ from metnos.propose.decode.choices import (
 )
 from metnos.propose.decode.entry import Entry
 from metnos.propose.decode.parts import Parts, without
-from metnos.propose.decode.state import admits, may_answer
+from metnos.propose.decode.state import admits, is_for, may_answer
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ if TYPE_CHECKING:
     from metnos.checks.bound import Bound
     from metnos.checks.guards.asked import Action
     from metnos.propose.decode.offers import Offers
-    from metnos.propose.decode.state import Sofar
+    from metnos.propose.decode.state import Plan, Sofar
     from metnos.request.model import Request
     from metnos.sdk import EffectClass
 
 MOST_STEPS: Final = 8
 WIDE: Final = frozenset({"change", "delete", "send", "execute"})
 """Effects that do not happen to all that a search without a condition finds, unless "all" was said."""
+CASE: Final = "ignore_case"
+"""The option by which upper and lower case are the same."""
 ITEM: Final = Value("${item}")
 ALL: Final[dict[str, frozenset[str]]] = {
     "en": frozenset({"all", "every", "each", "any", "both", "everything"}),
@@ -61,6 +64,7 @@ class Tools:
         self.all = says_all(request)
         self.actions = actions_of(request)
         self.known: Known = {}
+        self.formats = frozenset(filter(None, (provider_of(bound.contract) for bound in self.bounds)))
 
     def _admits(self, effect: EffectClass) -> bool:
         return admits(self.offers.request, effect)
@@ -96,10 +100,28 @@ class Tools:
 
     def is_meant(self, action: Action, bound: Bound) -> bool:
         """Where some tool acts on just what was said (files, folders), the others are not meant."""
-        said = action.intent.object
-        if not said or _acts_on(bound, said):
-            return True
-        return not any(may_answer(action, other, self._admits) and _acts_on(other, said) for other in self.bounds)
+        verb, said = action.intent.verb, action.intent.object
+        able = [other for other in self.bounds if may_answer(action, other, self._admits)]
+        just = [other for other in able if is_for(other, verb, said)] if verb != GENERAL else []
+        just = just or [other for other in able if said and _acts_on(other, said)]
+        return not just or bound in just
+
+    def completed(self, step: Plan) -> Plan:
+        """A step with what is never asked about: who says a word or a kind of file does not say its case."""
+        bound = next((bound for bound in self.bounds if bound.contract.name == step["tool"]), None)
+        args: dict[str, Any] = step["args"]
+        if bound is None or CASE not in bound.args or CASE in args or mildest(bound.contract) != "read":
+            return step
+        properties: dict[str, Any] = bound.contract.args.get("properties", {})
+        sought = [
+            name
+            for name in args
+            if name in bound.contract.own_text or "*" in str(properties.get(name, {}).get("default", ""))
+        ]
+        return {**step, "args": {**args, CASE: True}} if sought else step
+
+    def _arguments(self, bound: Bound, sofar: Sofar, entry: Entry | None = None) -> Arguments:
+        return Arguments(bound, sofar, self.offers, entry, self.known, self.formats)
 
     # --- one tool
 
@@ -131,7 +153,7 @@ class Tools:
 
     def can_write(self, bound: Bound, name: str, sofar: Sofar) -> bool:
         """Whether something may be written for an argument, in words."""
-        return Arguments(bound, sofar, self.offers, known=self.known).argument(name, required=True) is not None
+        return self._arguments(bound, sofar).argument(name, required=True) is not None
 
     def _sources(self, bound: Bound, sofar: Sofar, masked: frozenset[Choice]) -> tuple[int, ...]:
         name = bound.contract.name
@@ -161,7 +183,7 @@ class Tools:
     def _handed(self, bound: Bound, sofar: Sofar, sources: tuple[int, ...]) -> Form | None:
         made = sofar.made[sources[0] - 1]
         entry = Entry(made.entry, made.kind is not None and is_open(made.kind))
-        parts = Parts(Arguments(bound, sofar, self.offers, entry, self.known), left_out=bound.words).parts()
+        parts = Parts(self._arguments(bound, sofar, entry), left_out=bound.words).parts()
         if parts is None:
             return None
         form = Form(bound.contract.name, sources, parts)
@@ -177,7 +199,7 @@ class Tools:
 
     def _worded(self, bound: Bound, sofar: Sofar) -> Form | None:
         """The input, if there is one, is named in words."""
-        parts = Parts(Arguments(bound, sofar, self.offers, known=self.known)).parts()
+        parts = Parts(self._arguments(bound, sofar)).parts()
         return None if parts is None else Form(bound.contract.name, (), parts)
 
     def _each(self, bound: Bound, sofar: Sofar) -> Form | None:
@@ -190,7 +212,7 @@ class Tools:
             or "string" not in bound.args[consumes.into].kinds
         ):
             return None
-        parts = Parts(Arguments(bound, sofar, self.offers, known=self.known), fixed={consumes.into: ITEM}).parts()
+        parts = Parts(self._arguments(bound, sofar), fixed={consumes.into: ITEM}).parts()
         return None if parts is None else Form(bound.contract.name, (), parts, each=self.offers.lists[0])
 
 

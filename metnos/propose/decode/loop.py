@@ -10,15 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from metnos.plan.jsondata import spell
-from metnos.plan.notation import parse_lines
-from metnos.plan.write import to_json
 from metnos.propose.decode.asking import lacking
 from metnos.propose.decode.choices import END, SOURCE, Choice
-from metnos.propose.decode.lark import line_grammar
 from metnos.propose.decode.line import Tools
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
+from metnos.propose.decode.styles import LINES, Style
 from metnos.propose.models.ports import Usage
 
 if TYPE_CHECKING:
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from metnos.plan.diagnostics import Diagnostic
     from metnos.propose.models.ports import Session
     from metnos.request.model import Request
-
-_END_LINE = "end\n"
 
 
 class Decoder:
@@ -44,6 +40,7 @@ class Decoder:
         *,
         judge: Judge | None = None,
         bounds: Bounds | None = None,
+        style: Style = LINES,
     ) -> None:
         """Prepare.
 
@@ -54,12 +51,14 @@ class Decoder:
             context: What may be known beside the plan; its request is `request`.
             judge: What accepts the whole plan; None: validator and guards of `checks`.
             bounds: How much it may cost.
+            style: What it is written in.
         """
         self.checks = checks
         self.context = context
         self.request = request
         self.judge = judge or checks.judge(context)
         self.bounds = bounds or Bounds()
+        self.style = style
         self.offers = Offers(request)
         named = (checks.validator.bound(name) for name in names)
         self.tools = Tools([bound for bound in named if bound is not None], self.offers)
@@ -103,7 +102,7 @@ class _Writing:
         self.rounds = 0
         self.about = ""
         for step in steps:
-            line = line_of(len(self.lines) + 1, step)
+            line = decoder.style.write(len(self.lines) + 1, step)
             session.feed(line)
             self._push(step, line, 0.0)
         self.masks[-1] |= masked
@@ -121,28 +120,29 @@ class _Writing:
         line = self.of.tools.line(now, frozenset(self.masks[-1]) | self.everywhere)
         if not line.forms and not line.ends:
             return self._back()
-        decoded = self.session.decode(line_grammar(line), most_tokens=self.of.bounds.line_tokens)
-        if decoded.text == _END_LINE:
-            return self._end(now, decoded.margin)
-        step, faults = read_line(decoded.text, now.number)
+        decoded = self.session.decode(self.of.style.grammar(line), most_tokens=self.of.bounds.line_tokens)
+        if self.of.style.ends(decoded.text):
+            return self._end(now, decoded.text, decoded.margin)
+        step, faults = self.of.style.read(decoded.text, now.number)
         if step is None:
             self._refuse(len(self.lines), NO_STEP, faults)
             return None
+        step = self.of.tools.completed(step)
         if step in now.steps:
             self._close(len(self.lines), {Choice(step["tool"])})
             return None
-        self._push(step, decoded.text, decoded.margin)
+        self._push(step, self.of.style.write(now.number, step), decoded.margin)
         if self.sofar[-1].checked.diagnostics:
             faults = self.sofar[-1].checked.diagnostics
             self._pop(len(self.lines) - 1)
             self._refuse(len(self.lines), step, faults)
         return None
 
-    def _end(self, now: Sofar, margin: float) -> Written | None:
+    def _end(self, now: Sofar, text: str, margin: float) -> Written | None:
         plan: Plan = {"steps": [*now.steps, END_STEP]}
         faults = self.of.judge(plan)
         if not faults:
-            lines = (*self.lines, _END_LINE)
+            lines = (*self.lines, text)
             margins = [*self.margins, margin]
             return Written(plan=plan, lines=lines, usage=self._usage(), refused=self.refusals, margin=min(margins))
         self.rounds += 1
@@ -198,25 +198,6 @@ class _Writing:
         after, before = self.session.usage, self.before
         names = Usage.__struct_fields__
         return Usage(**{name: getattr(after, name) - getattr(before, name) for name in names})
-
-
-def line_of(number: int, step: Plan) -> str:
-    """A step as it is written."""
-    from metnos.plan.notation import show
-    from metnos.plan.parse import read_plan
-
-    plan = read_plan({"steps": [step, END_STEP]}).plan
-    assert plan is not None
-    return f"{number}{show(plan).splitlines()[0].removeprefix('1')}\n"
-
-
-def read_line(text: str, number: int) -> tuple[Plan | None, tuple[Diagnostic, ...]]:
-    """The step that a line stands for."""
-    before = "".join(f"{at} x\n" for at in range(1, number))
-    parsed = parse_lines(f"{before}{text}end\n")
-    if parsed.plan is None or parsed.diagnostics:
-        return None, parsed.diagnostics
-    return to_json(parsed.plan)["steps"][number - 1], ()
 
 
 def step_of(where: str, count: int) -> int:

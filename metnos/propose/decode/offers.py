@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
+from metnos.checks.guards.asked import Action, actions_of
+from metnos.checks.guards.destination import destination_of
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
 from metnos.request.lexicon import lexicon_for
@@ -104,7 +106,8 @@ class Offers:
         """Whether the request speaks of an option."""
         table = mentions().get(name, {}).get(self.request.language, [])
         stems = (*table, *(part for part in re.split(r"[\W_]+", name.casefold()) if len(part) >= SHORTEST))
-        return any(key.startswith(stem) for key in self._said[0] for stem in stems)
+        exact = {stem[:-1] for stem in stems if stem.endswith("$")}
+        return any(key in exact or key.startswith(stem) for key in self._said[0] for stem in stems)
 
     def says(self, value: str) -> bool:
         """Whether a value stands in the request, whatever its case and its marks ("SHA-256")."""
@@ -133,7 +136,8 @@ class Offers:
         found = [slot.value for slot in self._of({"glob"})]
         found += [slot.value for slot in self._of({"path"}) if "/" not in slot.value and "." in slot.value.strip(".")]
         said = [slot.value for slot in self._of(SAYING) if isinstance(slot.value, str)]
-        words = [word.text for word in self._words if word.free and word.meant and not word.known]
+        names = {value.data for value in self.names}
+        words = [w.text for w in self._words if w.free and w.meant and not w.known and w.text not in names]
         found += [f"*.{word}" for word in words if word in self._kinds_of_files and _EXTENSION.fullmatch(word)]
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
         return unique(plain(pattern) for pattern in found if isinstance(pattern, str))
@@ -203,6 +207,50 @@ class Offers:
             return
         made = {name: convert(name, slot, language) for name in names if name in REFERENCES or name in CONVERSIONS}
         yield from (made["as-date"],) if made.get("as-date") else (each for each in made.values() if _is_time(each))
+
+    @cached_property
+    def spells(self) -> tuple[tuple[Value, Value], ...]:
+        """First instant and end of each period and day that was said, unless the request only says before or since it."""
+        found: list[tuple[Value, Value]] = []
+        for slot in self.slots:
+            names = ("first.start", "last.end") if slot.kind == "period" else ("value", "next-day")
+            if slot.kind in ("period", "date"):
+                start, end = (convert(name, slot, self.request.language) for name in names)
+                if _is_time(start) and _is_time(end):
+                    found.append((Value(start), Value(end)))
+        return tuple(found)
+
+    @cached_property
+    def one_sided(self) -> tuple[bool, bool]:
+        """Whether a time may stand alone as a beginning, and as an end: an age always, a period where it is said so."""
+        aged = any(slot.kind == "duration" for slot in self.slots)
+        bare = bool(self.times) and not self.spells
+        return aged or bare or self.mentions("since"), aged or bare or self.mentions("before")
+
+    @cached_property
+    def arrivals(self) -> dict[str, frozenset[Action]]:
+        """JSON of a name → the actions that put something there."""
+        found: dict[str, set[Action]] = {}
+        acting = {action for action in actions_of(self.request) if action.effectful}
+        for name in filter(self._is_towards, names_said(self.request)):
+            found[plain(name).json] = set(acting)
+        for action in actions_of(self.request):
+            slot = destination_of(self.request, action) if action.effectful else None
+            if slot is not None and isinstance(slot.value, str):
+                found.setdefault(plain(slot.value).json, set()).add(action)
+        return {name: frozenset(actions) for name, actions in found.items()}
+
+    def _is_towards(self, name: str) -> bool:
+        """Whether a bare name stands behind "to", "into" and the like."""
+        lexicon, words = lexicon_for(self.request.language), self._words
+        at = next((at for at, word in enumerate(words) if word.text == name), 0)
+        for word in reversed(words[:at]):
+            known = lexicon.words.get(word.key)
+            if word.key in lexicon.towards:
+                return True
+            if known is None or not (known.roles <= {"article"} or word.key in lexicon.name_marks | lexicon.file_nouns):
+                return False
+        return False
 
     @cached_property
     def narrows(self) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 FOLDERS: Final = frozenset({"folder", "dir", "directory"})
 """What an argument is called that takes a folder where another takes a path."""
+SINCE: Final = "_from"
+UNTIL: Final = "_to"
+"""How two arguments end that are the beginning and the end of one time."""
 OBJECTS: Final[frozenset[Kind]] = frozenset({"object"})
 
 
@@ -63,8 +66,32 @@ class Parts:
         if found == [Fork(())]:
             return None
         skipped = {*required, *grouped, *self.left_out, contract.missing_arg}
-        optional = [self._argument(name, required=False) for name in self.arguments.properties if name not in skipped]
-        return (*found, *(each for each in optional if each is not None))
+        return (*found, *self._optional([name for name in self.arguments.properties if name not in skipped]))
+
+    def _optional(self, names: list[str]) -> list[Part]:
+        """What may be left out; the beginning and the end of a time stand together, if it is said as a whole."""
+        found: list[Part] = []
+        ends: set[str] = set()
+        for name in names:
+            end = f"{name.removesuffix(SINCE)}{UNTIL}"
+            if name.endswith(SINCE) and end in names and self.arguments.is_time(name):
+                ends.add(end)
+                if (spell := self._spell(name, end)) is not None:
+                    found.append(spell)
+            elif name not in ends and (argument := self._argument(name, required=False)) is not None:
+                found.append(argument)
+        return found
+
+    def _spell(self, start: str, end: str) -> Fork | None:
+        offers = self.arguments.offers
+        ways: list[tuple[Part, ...]] = [
+            (Argument(start, OneOf((first,))), Argument(end, OneOf((last,)))) for first, last in offers.spells
+        ]
+        for name, alone in zip((start, end), offers.one_sided, strict=True):
+            argument = self._argument(name, required=False) if alone else None
+            if argument is not None:
+                ways.append((Argument(name, argument.node),))
+        return Fork((*ways, ())) if ways else None
 
     def _by_place(self, members: list[Argument]) -> list[Argument]:
         """Where a folder or a new name may be given: a name with an extension is none of a folder, and the reverse.

@@ -145,3 +145,8 @@ def may_answer(action: Action, bound: Bound, admitted: Callable[[EffectClass], b
         return False
     step = CheckedStep(number=1, contract=bound.contract, args=DictOf(()), worst_effect=max(effects, key=rank))
     return answers(action, step)
+
+
+def is_for(bound: Bound, verb: str, thing: str) -> bool:
+    """Whether a tool's families name just this."""
+    return any(family.verb == verb and family.object == thing for family in bound.contract.families)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,9 +11,10 @@ from metnos.checks.model import CheckContext
 from metnos.plan.diagnostics import Diagnostic
 from metnos.propose.decode.choices import END, SOURCE, Choice
 from metnos.propose.decode.lark import line_grammar
-from metnos.propose.decode.loop import Decoder, choice_of, line_of, read_line, step_of
+from metnos.propose.decode.loop import Decoder, choice_of, step_of
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import begin
+from metnos.propose.decode.styles import LINES, PLAN_FILE
 from metnos.propose.models.ports import ModelFault, Stop
 from metnos.request.understand import understand
 from metnos.testing import RandomSession
@@ -48,6 +50,11 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("do not delete draft.txt", (), '1 delete_files path="draft.txt"', False),
         ("list the pdf files changed yesterday", (),
          '1 find_files pattern="*.pdf" modified_from=${RUNTIME:day-1.start} modified_to=${RUNTIME:day-1.end}', True),
+        ("list the pdf files changed yesterday", (), "1 find_files modified_to=${RUNTIME:day-1.start}", False),
+        ("list the pdf files changed before yesterday", (), "1 find_files modified_to=${RUNTIME:day-1.start}", True),
+        ("read data.csv", (), '1 read_files_csv path="data.csv"', True),
+        ("read data.txt", (), '1 read_files_csv path="data.txt"', True),
+        ("copy a.txt into copies", (), '1 find_files path="copies"', False),  # they are not there yet
         ("list the pdf files", (), '1 find_files path="."', False),  # its default
         ("list the pdf files", (), '1 find_files pattern="*.txt"', False),
         ("the files larger than 2 MB", (), "1 find_files min_size=2000000", True),
@@ -88,11 +95,26 @@ def test_what_fits_a_line_is_what_the_checks_take(shipped: Checks) -> None:
             text = session.decode(grammar(of, *steps), most_tokens=400).text
             if text == "end\n":
                 break
-            step, faults = read_line(text, number)
+            step, faults = LINES.read(text, number)
             assert step is not None, faults
             assert begin(of.checks, of.request, of.context, (*steps, step)).checked.ok
-            assert read_line(line_of(number, step), number)[0] == step
+            assert LINES.read(LINES.write(number, step), number)[0] == step
             steps = (*steps, step)
+
+
+def test_the_plan_file_under_the_same_choices(shipped: Checks) -> None:
+    written = 0
+    for seed in range(40):
+        request = understand("find the 3 largest pdf files in docs changed last week and copy them to old/x")
+        of = Decoder(shipped, SHIPPED, request, CheckContext(source="model", request=request), style=PLAN_FILE)
+        found = of.decode(session := RandomSession(seed))
+        if isinstance(found, Written):
+            assert len(json.loads(session.written)["steps"]) == len(found.plan["steps"])
+            assert PLAN_FILE.write(2, found.plan["steps"][0]).startswith(',{"tool":')
+            written += 1
+    assert written > 20
+    assert PLAN_FILE.read("{", 1)[0] is None
+    assert PLAN_FILE.read(",[]", 2)[0] is None
 
 
 def test_closed_choices(shipped: Checks) -> None:
