@@ -8,15 +8,20 @@ but its table may be served without asking once the plan's outcomes prove its er
 | may differ | if |
 |---|---|
 | verbs that ask to be shown something ("list", "give") | proven, or confirmed |
-| words that the lexicon lacks, articles, words that only link | confirmed |
-| everything else (negations, quantifiers, prepositions, question words, pronouns, conditions, nouns, adjectives, other verbs, marks, slots and their order) | never |
+| words that the lexicon lacks, but for the next three rows | confirmed |
+| articles, of one number ("i" is no "il") | confirmed |
+| a word beside a number: it may be its unit ("5 euro", "5 dollari") | never |
+| a word for another form of it: number, tense, an accent ("light", "lights"; "papa", "papà") | never |
+| the order of slots and of words that the lexicon lacks ("ring bob instead of ada") | never |
+| everything else (negations, quantifiers, prepositions, question words, pronouns, conditions, nouns, adjectives, other verbs, words that only link ("are", "were"), marks) | never |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from unicodedata import normalize
 
 import msgspec
 
@@ -38,6 +43,9 @@ DiffersReason = Literal[
     "no-candidate",  # nothing is near
     "retrievers",  # two retrievers name two plans
     "slots",  # other kinds of slots, or in another order
+    "order",  # the same slots and unknown words, in another order
+    "unit",  # a word beside a number
+    "form",  # another form of one word
     "words",  # a word that may not differ
     "verbs",  # verbs of two families
     "values",  # a value that the plan cannot take
@@ -49,9 +57,17 @@ DiffersReason = Literal[
 DIFFERS_REASONS: tuple[DiffersReason, ...] = get_args(DiffersReason)
 FAR = 0.35
 """Below this score nobody is asked: it would be a question about two unlike requests."""
+LookUp: TypeAlias = Callable[[str], Word | None]
 _MOST_TOLD = 200
 """Characters of a fault that are told."""
-_LINKING = frozenset(("article", "stop"))
+_ARTICLE = frozenset(("article",))
+_NUMBER = {"a": 1, "an": 1, "il": 1, "lo": 1, "la": 1, "l'": 1, "un": 1, "uno": 1, "una": 1, "un'": 1} | dict.fromkeys(
+    ("i", "gli", "le"), 2
+)
+"""Article → 1 of the singular, 2 of the plural; "the" is of both."""
+_COUNTS = frozenset(("{integer}", "{number}"))
+_STEM, _ENDING = 3, 3
+"""Words that begin with so many equal letters and end in at most so many others may be forms of one word."""
 _VERB = frozenset(("verb",))
 _SHOWING = "find"
 """The family whose verbs mean "let me have": others ("count", "sum") compute this or that."""
@@ -199,19 +215,19 @@ def gate(request: Request, candidate: Candidate) -> Agrees | Differs:
     if [token for token in ours if _is_slot(token)] != [token for token in theirs if _is_slot(token)]:
         return Differs("slots", f"{request.loose_form} ≠ {entry.form}")
     words = lexicon_for(entry.general.language).words
+    unknown = _unknown(ours, theirs, words.get)
+    moved = _moved(ours, theirs, unknown)
+    if moved is not None:
+        return moved
     differing: list[str] = []
-    for at_start, left, right in _blocks(ours, theirs):
-        showing = [_showing(tokens, words.get, at_start=at_start) for tokens in (left, right)]
-        if len(showing[0]) != len(showing[1]):
-            return Differs("verbs", f"{' '.join(left)} ≠ {' '.join(right)}")
-        for token in (*left, *right):
-            word = words.get(token)
-            if word is None and not token.isalpha():
-                return Differs("words", token)
-            if word is None or word.roles <= _LINKING:
-                differing.append(token)
-            elif token not in {*showing[0], *showing[1]}:
-                return Differs("words", token)
+    for block in _blocks(ours, theirs):
+        found = _differing(block, words.get)
+        if isinstance(found, Differs):
+            return found
+        differing += found
+    unlike = _unlike(ours, theirs, unknown)
+    if unlike is not None:
+        return unlike
     bound = Binder(entry.general).bind(request.slots)
     return Differs("values", bound.detail) if isinstance(bound, Refusal) else Agrees(bound, tuple(differing))
 
@@ -228,14 +244,86 @@ def _is_slot(token: str) -> bool:
     return token.startswith("{") and not token.startswith("{{")
 
 
-def _blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
-    """(both at the start, ours, theirs) of every stretch in which the two forms differ."""
+class _Block(NamedTuple):
+    """A stretch in which the two forms differ."""
+
+    at_start: bool
+    """Of both."""
+    left: Sequence[str]
+    right: Sequence[str]
+
+
+def _blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[_Block]:
     for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if tag != "equal":
-            yield a == c == 0, ours[a:b], theirs[c:d]
+            yield _Block(a == c == 0, ours[a:b], theirs[c:d])
 
 
-def _showing(tokens: Sequence[str], look_up: Callable[[str], Word | None], *, at_start: bool) -> list[str]:
+def _differing(block: _Block, look_up: LookUp) -> list[str] | Differs:
+    """The words of a block that someone has to confirm; or that it may not be."""
+    showing = [_showing(tokens, look_up, at_start=block.at_start) for tokens in (block.left, block.right)]
+    said = f"{' '.join(block.left)} ≠ {' '.join(block.right)}"
+    if len(showing[0]) != len(showing[1]):
+        return Differs("verbs", said)
+    differing: list[str] = []
+    for token in (*block.left, *block.right):
+        word = look_up(token)
+        if word is None and not token.isalpha():
+            return Differs("words", token)
+        if word is None or word.roles == _ARTICLE:
+            differing.append(token)
+        elif token not in {*showing[0], *showing[1]}:
+            return Differs("words", token)
+    numbers = [{_NUMBER[token] for token in side if token in _NUMBER} for side in (block.left, block.right)]
+    return Differs("form", said) if all(numbers) and numbers[0] != numbers[1] else differing
+
+
+class _Unknown(NamedTuple):
+    """What nobody knows in two forms."""
+
+    ours: list[str]
+    theirs: list[str]
+    both: frozenset[str]
+
+
+def _unknown(ours: Sequence[str], theirs: Sequence[str], look_up: LookUp) -> _Unknown:
+    left, right = (
+        [token for token in form if not _is_slot(token) and look_up(token) is None] for form in (ours, theirs)
+    )
+    return _Unknown(left, right, frozenset(left).intersection(right))
+
+
+def _moved(ours: Sequence[str], theirs: Sequence[str], unknown: _Unknown) -> Differs | None:
+    """Who does it to whom is said by the order, whatever the words are."""
+    left, right = ([token for token in form if token in unknown.both or _is_slot(token)] for form in (ours, theirs))
+    return None if left == right else Differs("order", f"{' '.join(left)} ≠ {' '.join(right)}")
+
+
+def _unlike(ours: Sequence[str], theirs: Sequence[str], unknown: _Unknown) -> Differs | None:
+    """What unknown words say by their place or their form: a unit, or how many and when."""
+    left, right = ([token for token in said if token not in unknown.both] for said in unknown[:2])
+    for form, tokens in ((ours, left), (theirs, right)):
+        for at, token in enumerate(form):
+            if token in tokens and not _COUNTS.isdisjoint((*form[max(0, at - 1) : at], *form[at + 1 : at + 2])):
+                return Differs("unit", token)
+    for one in left:
+        for other in right:
+            if is_one_word(one, other):
+                return Differs("form", f"{one} ≠ {other}")
+    return None
+
+
+def is_one_word(left: str, right: str) -> bool:
+    """Whether two words may be forms of one: singular and plural, two tenses, with an accent and without."""
+    one, other = (normalize("NFD", word.casefold()) for word in (left, right))
+    one, other = ("".join(filter(str.isalpha, word)) for word in (one, other))
+    if one == other:
+        return True
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return same >= _STEM and max(len(one), len(other)) - same <= _ENDING
+
+
+def _showing(tokens: Sequence[str], look_up: LookUp, *, at_start: bool) -> list[str]:
     """The verbs among `tokens` that ask to be shown something; what may be a noun, too, is one at the start only."""
     found: list[str] = []
     for number, token in enumerate(tokens):

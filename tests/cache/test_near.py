@@ -85,10 +85,46 @@ NEVER = [
 ]
 
 
-def test_words_that_link_are_asked_about(learned: tuple[NearEntry, ...]) -> None:
-    found = gate(understand("how many pdf files were in lib", "en"), Candidate(learned[1], 1.0))
-    assert isinstance(found, Agrees)
-    assert found.differing == ("were", "are")
+SAID_AND_LEARNED = [
+    ("how many pdf files were in src", "how many pdf files are in src", "words"),
+    ("how many notes were there", "how many notes are there", "words"),
+    ("pay ada 5 dollars", "pay ada 5 euros", "unit"),
+    ("pay ada 5", "pay ada 5 euros", "unit"),
+    ("pay ada usd 5", "pay ada eur 5", "unit"),
+    ("turn on the lights", "turn on the light", "form"),
+    ("turn on the light", "turn on the lights", "form"),
+    ("ring the cities", "ring the city", "form"),
+    ("ring bob instead of ada", "ring ada instead of bob", "order"),
+    ("ring bob and then ada", "ring ada and then bob", "order"),
+    ("ring bob 5 times", "ring 5 bob times", "order"),
+    ("ring ada ada bob", "ring ada bob", "order"),
+    ("paga ada 5 dollari", "paga ada 5 euro", "unit"),
+    ("saluta papa", "saluta papà", "form"),
+    ("saluta i gatti", "saluta il gatto", "form"),
+    ("saluta un pastore", "saluta i pastore", "form"),
+]
+
+
+@pytest.mark.parametrize(("said", "known", "reason"), SAID_AND_LEARNED)
+def test_what_says_something_else_is_never_asked_about(said: str, known: str, reason: str, catalog: Catalog) -> None:
+    language = "it" if said.partition(" ")[0] in {"paga", "saluta"} else "en"
+    candidate = Candidate(entry(known, catalog, find(pattern="*.pdf"), language=language), 1.0)
+    found = gate(understand(said, language), candidate)
+    assert isinstance(found, Differs), found
+    assert found.reason == reason
+    back = Candidate(entry(said, catalog, find(pattern="*.pdf"), language=language), 1.0)
+    assert isinstance(gate(understand(known, language), back), Differs)
+
+
+def test_names_and_articles_are_asked_about(catalog: Catalog) -> None:
+    for said, known, differing in (
+        ("ring the zorp", "ring a zorp", ("the", "a")),
+        ("ring bob and then carl", "ring bob and then ada", ("carl", "ada")),
+        ("ring bob and ada", "ring zed and ada", ("bob", "zed")),
+    ):
+        found = gate(understand(said, "en"), Candidate(entry(known, catalog, find(pattern="*.pdf")), 1.0))
+        assert isinstance(found, Agrees), (said, found)
+        assert found.differing == differing
 
 
 @pytest.mark.parametrize(("text", "reason"), NEVER)
