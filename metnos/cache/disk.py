@@ -11,6 +11,8 @@ is done here instead:
 | `Disk.put`, `store` pickle what is no text, number or bytes, and write a file for what is large | refused |
 | `Disk.remove` deletes the file that a row names (`set`, `delete`, culling, `expire`, `clear`) | does nothing: no row of ours has one |
 | settings are read from the table `Settings`: `disk_…` go to the Disk, `sqlite_…` become `PRAGMA name = value` at every connection, all become attributes | only the names below, with the values below |
+| opening makes what is missing and takes what is there | `Altered`, before anything is read or written, if a table, an index, a trigger or a view is not the library's own |
+| `set` reads the `filename` of the row that it replaces, which need be no text | that is made null first |
 | `Cache.check` walks and deletes, `Index`, `Deque`, `memoize`, `push`, `FanoutCache` pickle | never used |
 
 SQLite: `truncate` journal and no fsync: the stock library of many systems loses commits in WAL mode, and a cache may lose
@@ -20,11 +22,13 @@ what a power cut tore; it is signed, so it cannot serve it. Opening costs 2 ms s
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import sqlite3
 import stat
+import tempfile
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
@@ -71,6 +75,15 @@ _ROWS = (
 _KEYS = "SELECT rowid, CAST(key AS BLOB), typeof(key) = 'text' AND raw = 1 FROM Cache"
 """`iter` of diskcache misses rows below 0, and breaks at the last number and at text that is none.
 In no order, so that the index is read and not the rows, which are twenty times as long."""
+_SCHEMA = frozenset((
+    "7dc3acaeb6bbc0a0c892f05e6137e3ae", "b1e287d8264b4cfbe0cdf38785a8d28c", "4f0a5302019317d054a2318ce5d24770",
+    "4a273a1da0f568b25c405ed4a3f02565", "0d6ef5b954e42033fa0a4648a1933166", "2eb9bf040815f4bc03e2c86bdb84efb8",
+    "404b74ec6db5c3f13de9f5d670e6be67", "18eb18f5d803b49045792c86ef36a505", "613ef63fc328c3a911bc65913bf603d3",
+))  # fmt: skip
+"""Of each statement that diskcache 5.6.3 makes a database with, the beginning of its SHA-256."""
+_OBJECTS = "SELECT type, CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master WHERE sql IS NOT NULL"
+_UNNAMED = "UPDATE Cache SET filename = NULL WHERE key = ? AND raw = 1 AND filename IS NOT NULL"
+_MOST_NAMED = 60
 _DROP = "DELETE FROM Cache WHERE rowid = ? AND CAST(key AS BLOB) IS ?"
 
 
@@ -83,6 +96,10 @@ class Tampered(msgspec.Struct, frozen=True):
     """As it stands in the file, and where: what is no key of ours may be anything."""
     found: bytes = b""
     """What stood there inline, for the quarantine."""
+
+
+class Altered(ValueError):
+    """A database that holds what neither we nor the library have made in it."""
 
 
 class HardenedDisk(_CORE.Disk):
@@ -136,6 +153,7 @@ class HardenedCache(_CORE.Cache):
         self._one: Any = None
         self._one_pid = 0
         _prepare(folder)
+        _require_own_schema(folder / DATABASE)
         base: Any = super()
         try:
             base.__init__(str(folder), timeout=30, disk=HardenedDisk, **SETTINGS)
@@ -168,6 +186,12 @@ class HardenedCache(_CORE.Cache):
         rows = self._con.execute(_rows_of(len(keys)), (*keys, time.time()))
         return {key: self._disk.fetch(mode, filename, value, False) for key, mode, filename, value in rows}
 
+    def replace(self, key: str, row: bytes) -> None:
+        """Write a row, whatever stands there."""
+        with self.transact(retry=True):
+            self._con.execute(_UNNAMED, (key,))
+            self.set(key, row, retry=True)
+
     def every_key(self) -> list[str | Tampered]:
         """Every row's key, oldest first."""
         found: list[str | Tampered] = []
@@ -193,6 +217,35 @@ class HardenedCache(_CORE.Cache):
     def __del__(self) -> None:
         """A cache that nobody closed gives its connection back."""
         self.close()
+
+
+def _require_own_schema(file: Path) -> None:
+    """Nothing is in the database that is not the library's; what is missing it makes.
+
+    A trigger would change what is written, a view say what is read, an index less let a key have two rows.
+
+    Raises:
+        Altered: There is.
+    """
+    for kind, name, digest in _objects(file):
+        if digest not in _SCHEMA and digest not in _library_schema():
+            said = name.decode("ascii", "backslashreplace")[:_MOST_NAMED]
+            raise Altered(f"a {kind} that is not the library's: {said!a}")
+
+
+def _objects(file: Path) -> list[tuple[str, bytes, str]]:
+    """(type, name, digest of its statement) of all that a database holds."""
+    with closing(sqlite3.connect(file, timeout=30)) as connection:
+        rows = connection.execute(_OBJECTS).fetchall()
+    return [(kind, name, hashlib.sha256(sql).hexdigest()[:32]) for kind, name, sql in rows]
+
+
+@lru_cache(maxsize=1)
+def _library_schema() -> frozenset[str]:
+    """As `_SCHEMA`, of the library that is installed, which may be another version."""
+    with tempfile.TemporaryDirectory() as folder:
+        HardenedCache(Path(folder)).close()
+        return frozenset(digest for _, _, digest in _objects(Path(folder) / DATABASE))
 
 
 @lru_cache(maxsize=64)

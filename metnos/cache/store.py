@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,7 +33,11 @@ _VERSION = "version"
 _ALARMS = "alarms.jsonl"
 _QUARANTINE = "quarantine"
 _MOST_ALARMS = 64 * 1024 * 1024
-_BROKEN = ("malformed", "not a database", "corrupt")
+_BROKEN = (
+    "malformed", "not a database", "corrupt", "UNIQUE constraint", "no such column", "no such table", "has no column",
+)  # fmt: skip
+"""What SQLite says of a file that will not mend: it is set aside. All else (held, full, not to be read) may pass."""
+_BESIDE = ("-journal", "-wal", "-shm")
 
 
 class StoreFault(Exception):
@@ -153,7 +157,7 @@ class DiskStore:
             StoreFault: the disk failed; the row may be there or not.
         """
         with self._using() as cache:
-            cache.set(key, row, retry=True)
+            cache.replace(key, row)
 
     def drop(self, key: str | Tampered) -> None:
         """Take a row away.
@@ -283,6 +287,8 @@ class DiskStore:
             try:
                 yield self._open(make=writing)
             except (OSError, UnicodeDecodeError, *_database_faults()) as fault:
+                if _is_broken(fault):
+                    self.close()  # the next use looks at the file anew, and sets it aside
                 raise StoreFault("cache-store", f"{self._folder}: {fault}") from fault
 
     def _open(self, *, make: bool) -> Any:
@@ -299,7 +305,7 @@ class DiskStore:
             self._cache = HardenedCache(self._folder)
         except (TypeError, ValueError, LookupError, *_database_faults()) as fault:
             # The library believes what the file's own tables say, down to names that are no text.
-            if isinstance(fault, _database_faults()) and not any(word in str(fault) for word in _BROKEN):
+            if isinstance(fault, _database_faults()) and not _is_broken(fault):
                 raise
             self._set_aside(DATABASE, str(fault))
             self._cache = HardenedCache(self._folder)
@@ -309,7 +315,13 @@ class DiskStore:
         """A file that is no database any more goes into quarantine; the cache begins anew."""
         place = self._folder / _QUARANTINE
         place.mkdir(mode=0o700, exist_ok=True)
-        (self._folder / name).replace(place / f"{name}-{os.urandom(4).hex()}")
+        mark = os.urandom(4).hex()
+        (self._folder / name).replace(place / f"{name}-{mark}")
+        for beside in _BESIDE:  # what belongs to the old file must not be played into the new one
+            with suppress(FileNotFoundError):
+                old = self._folder / f"{name}{beside}"
+                if old.lstat().st_size:
+                    old.replace(place / f"{name}-{mark}{beside}")
         self._sound(msgspec.json.encode(Alarm(at=0, key="", reason="malformed-row", detail=why)))
 
     def _sound(self, line: bytes) -> None:
@@ -335,6 +347,11 @@ def _database_faults() -> tuple[type[Exception], ...]:
     """What SQLite raises, and diskcache where the database was held for too long; none, before they are loaded."""
     core: Any = sys.modules.get("diskcache")
     return () if core is None else (core.core.sqlite3.Error, core.Timeout)
+
+
+def _is_broken(fault: Exception) -> bool:
+    """Whether that is a file which will not mend."""
+    return isinstance(fault, _database_faults()) and any(word in str(fault) for word in _BROKEN)
 
 
 def _require_own(folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from metnos.cache import disk
 from metnos.cache.disk import SETTINGS, HardenedCache, Tampered
 from metnos.cache.key import DATABASE
 from metnos.cache.signing import MAX_ROW
@@ -234,6 +235,90 @@ def test_every_row_is_seen_and_can_be_taken_away(store: DiskStore, row: dict[str
     assert isinstance(store.get(KEY), (bytes, Tampered, type(None)))
     store.drop(found[0])
     assert list(store.every_key()) == [OTHER]
+
+
+def altered(store: DiskStore, *orders: str) -> None:
+    """The file as somebody else left it, with plain sqlite3."""
+    with closing(sqlite3.connect(store._folder / DATABASE)) as connection, connection:
+        for order in orders:
+            connection.execute(order)
+
+
+TWICE = "INSERT INTO Cache(key, raw, mode, value) SELECT key, raw, mode, x'00' FROM Cache"
+ALTERED = {
+    "column dropped": ["ALTER TABLE Cache DROP COLUMN mode"],
+    "needed column dropped": ["ALTER TABLE Cache DROP COLUMN value"],
+    "settings dropped": ["DROP TABLE Settings", "CREATE TABLE Settings (key TEXT NOT NULL UNIQUE)"],
+    "column added": ["ALTER TABLE Cache ADD COLUMN more"],
+    "view": ["ALTER TABLE Cache RENAME TO Other", "CREATE VIEW Cache AS SELECT * FROM Other"],
+    "view beside": ["CREATE VIEW more AS SELECT * FROM Cache"],
+    "rows twice": ["DROP INDEX Cache_key_raw", TWICE],
+    "rows twice, index less": ["DROP INDEX Cache_key_raw", TWICE, "CREATE INDEX Cache_key_raw ON Cache(key, raw)"],
+    "trigger": ["CREATE TRIGGER t AFTER INSERT ON Cache BEGIN UPDATE Cache SET value = x'00'; END"],
+    "own trigger": [
+        "DROP TRIGGER Settings_count_insert",
+        "CREATE TRIGGER Settings_count_insert AFTER INSERT ON Cache BEGIN DELETE FROM Cache; END",
+    ],
+}
+
+
+@pytest.mark.parametrize("orders", ALTERED.values(), ids=ALTERED)
+@pytest.mark.parametrize("open_meanwhile", [False, True], ids=["closed", "open"])
+def test_a_database_that_somebody_altered_is_set_aside(
+    store: DiskStore, orders: list[str], open_meanwhile: bool
+) -> None:
+    if open_meanwhile:
+        assert store.get(OTHER) == b"row"
+    altered(store, *orders)
+    if open_meanwhile:  # it is looked at when it is opened; whoever has it open meets at most a fault
+        with suppress(StoreFault):
+            assert store.get(OTHER) in {b"row", b"\x00"}
+        store.close()
+    assert store.get(OTHER) is None
+    assert [alarm.reason for alarm in store.alarms()] == ["malformed-row"]
+    assert [path.name[:9] for path in (store._folder / "quarantine").iterdir()] == ["cache.db-"]
+    store.put(KEY, b"new")
+    assert (store.get(KEY), list(store.every_key()), store.size()[0]) == (b"new", [KEY], 1)
+    store.close()
+    assert (store.get(KEY), len(store.alarms())) == (b"new", 1)
+
+
+def test_who_meets_a_broken_file_while_it_is_open_begins_anew_at_the_next_use(store: DiskStore) -> None:
+    assert store.get(OTHER) == b"row"
+    altered(store, "ALTER TABLE Cache DROP COLUMN filename")
+    with pytest.raises(StoreFault):
+        store.get(OTHER)
+    store.put(KEY, b"new")
+    assert (store.get(KEY), store.get(OTHER), len(store.alarms())) == (b"new", None, 1)
+
+
+@pytest.mark.parametrize("half", ["Cache_key_raw", "Cache_expire_time", "Settings_count_insert"])
+def test_a_database_that_was_only_half_made_is_made_whole(store: DiskStore, half: str) -> None:
+    altered(store, f"DROP {'TRIGGER' if half.startswith('S') else 'INDEX'} {half}")
+    assert (store.get(OTHER), store.alarms()) == (b"row", ())
+    store.put(OTHER, b"more")
+    assert list(store.every_key()) == [OTHER]
+
+
+def test_the_schema_is_that_of_the_library(tmp_path: Path) -> None:
+    found = disk._library_schema()
+    assert found == disk._SCHEMA
+    disk._library_schema.cache_clear()
+
+
+def test_another_version_of_the_library_may_make_other_tables(
+    store: DiskStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "_SCHEMA", frozenset[str]())
+    assert (store.get(OTHER), store.alarms()) == (b"row", ())
+
+
+def test_a_name_that_is_no_text_does_not_keep_a_row_from_being_written(store: DiskStore) -> None:
+    plant(store)
+    altered(store, f"UPDATE Cache SET filename = CAST(x'ff80' AS TEXT) WHERE key = '{KEY}'")
+    assert isinstance(store.get(KEY), Tampered)
+    store.put(KEY, b"row")
+    assert (store.get(KEY), store.get(OTHER), store.size()[0]) == (b"row", b"row", 2)
 
 
 @pytest.mark.parametrize("name", ["", "-journal", "-wal"])
