@@ -1,6 +1,7 @@
 """Exit codes: the promise that scripts build on (VERSIONING.md).
 
-Law: one table from a turn's outcome to its code; nothing else in the command line chooses a number.
+Law: one table from a turn's outcome to its code, and one exception to it (`of_turn`); nothing else in the command line
+chooses a number.
 """
 
 from __future__ import annotations
@@ -46,3 +47,11 @@ MEANINGS: dict[int, str] = {
     UNKNOWN_EFFECT: "an effect may or may not have happened",
     CANCELLED: "cancelled",
 }
+
+
+def of_turn(outcome: str, code: str) -> int:
+    """The exit code of a turn; where nothing came of it because a model could not be used, that of the environment."""
+    from metnos.plan.codes import CODES
+
+    away = code.startswith("model-") and code in CODES and CODES[code].family == "environment"
+    return ENVIRONMENT if away and outcome in ("not_understood", "error") else BY_OUTCOME[outcome]

@@ -47,7 +47,7 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
     """Show a turn and choose the exit code."""
     if output.json:
         output.data(result)
-        return exits.BY_OUTCOME[result.outcome]
+        return exits.of_turn(result.outcome, result.code)
     language = output.language = output.language or result.language
     if with_plan and result.plan is not None:
         show_plan(output.note, result.plan)
@@ -68,7 +68,7 @@ def finish(output: Output, result: TurnResult, *, with_plan: bool = False) -> in
         output.note(_cost(result, language))
     if result.turn:
         output.note(message("note.turn", language, turn=result.turn))
-    return exits.BY_OUTCOME[result.outcome]
+    return exits.of_turn(result.outcome, result.code)
 
 
 def _cost(result: TurnResult, language: str | None) -> str:

@@ -44,7 +44,7 @@ def test_what_is_not_understood_and_a_turn_that_is_not_there_point_to_commands(m
     lost = metnos("--home", home, "ask", "fly me to the moon")
     missing = metnos("--home", home, "--json", "log", "nosuch")
     for said in (lost.out, missing.error["hint"]):
-        command, *_ = BACKTICKS.findall(said)
+        command, *_ = [one for one in BACKTICKS.findall(said) if " pull " not in one and "pip install" not in one]
         assert shlex.split(command)[-3:-1] == ["--home", home]
         assert sh(metnos, command).returncode == 0, command
 
