@@ -28,6 +28,7 @@ from metnos.checks.walk import field_names, walk
 from metnos.contracts.kinds import is_open
 from metnos.contracts.schemas import validator_for
 from metnos.plan.jsondata import is_object
+from metnos.plan.notation import is_plain_name
 from metnos.plan.references import Key
 from metnos.plan.spelling import parse_string
 from metnos.propose.decode.choices import (
@@ -42,6 +43,7 @@ from metnos.propose.decode.choices import (
     Several,
     Value,
     either,
+    escaped,
     plainest,
     unique,
 )
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from metnos.propose.decode.state import Sofar
 
 BYTES: Final = "bytes"
+BOUNDS: Final = {"least": "min_", "most": "max_"}
+"""How an argument begins that is a bound."""
 HERE: Final = "."
 """The default of an argument that takes a folder."""
 STATS: Final = "stats"
@@ -154,6 +158,9 @@ class Arguments:
         """Whether the request gives a reason to write an option."""
         if name in self.decides or name in self.contract.targets or name in self.contract.field_of_input:
             return True
+        for side, other in (("least", "most"), ("most", "least")):
+            if name.startswith(BOUNDS[side]) and self.offers.mentions(other) and not self.offers.mentions(side):
+                return False
         if "enum" in schema:
             return self.must_say(name) or any(
                 isinstance(each, str) and self.offers.says(each) for each in schema["enum"]
@@ -175,7 +182,7 @@ class Arguments:
             found: list[Any] = schema.get("enum", [schema.get("const")])
             if not required and depth == 0:
                 found = [each for each in found if not isinstance(each, str) or self.offers.says(each)]
-            return OneOf(tuple(Value(_escaped(each)) for each in found))
+            return OneOf(tuple(Value(escaped(each)) for each in found))
         for word in ("anyOf", "oneOf"):
             if word in schema:
                 return plainest([self._node(name, part, required, depth) for part in schema[word] if is_object(part)])
@@ -240,7 +247,7 @@ class Arguments:
     def _numbers(self, kind: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
         unit = schema.get("unit")
         if unit == BYTES:
-            found = (*self.offers.sizes, Value(0))
+            found = (*self.offers.sizes, *([Value(0)] if self.offers.mentions("most") else []))
         elif kind == "integer":
             found = (*self.offers.integers, *self.offers.durations)
         else:
@@ -265,7 +272,7 @@ class Arguments:
             names = [
                 value for value in (offers.folders if default == HERE else offers.names) if self._is_at_hand(value)
             ]
-            return unique((*(names or words), *self._inputs("string")))
+            return unique((*names, *(() if offers.names else words), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
                 return offers.quoted
@@ -297,7 +304,7 @@ class Arguments:
     def _fields(self) -> tuple[Value, ...]:
         if self.entry is None:
             return ()
-        known = tuple(Value(_escaped(name)) for name in self.entry.fields())
+        known = tuple(Value(escaped(name)) for name in self.entry.fields())
         if not self.entry.open or known:
             return known
         return unique((*self.offers.quoted, *self.offers.unexplained, *self.offers.content))
@@ -334,7 +341,7 @@ class Arguments:
                 continue
             for name in field_names(made.data):
                 walked = walk(made.data, (Key(name),), made.lenient)
-                if walked.lost is None and is_scalar(walked.shape) and _is_word(name) and name != made.field:
+                if walked.lost is None and is_scalar(walked.shape) and is_plain_name(name) and name != made.field:
                     found.append((number, name, walked.shape, not walked.gaps))
         return found
 
@@ -378,16 +385,6 @@ class Arguments:
         if shape.schema is None or (shape.exact is not None and type(value.data) in shape.exact):
             return True
         return validator_for(shape.schema).is_valid(_read(value.data))
-
-
-def _is_word(name: str) -> bool:
-    return name.isascii() and name.replace("_", "a").replace("-", "a").isalnum() and not name[0].isdigit()
-
-
-def _escaped(data: Any) -> Any:
-    from metnos.plan.spelling import format_parts
-
-    return format_parts((data,)) if isinstance(data, str) else data
 
 
 def _read(data: Any) -> Any:

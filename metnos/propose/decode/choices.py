@@ -15,7 +15,7 @@ import msgspec
 
 from metnos.plan.jsondata import spell
 from metnos.plan.references import Reference
-from metnos.plan.spelling import is_plain, parse_string
+from metnos.plan.spelling import format_parts, is_plain, parse_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -177,3 +177,8 @@ def either(nodes: Iterable[Node]) -> Node:
         return OneOf(unique(values))
     ways: list[Node] = [OneOf(unique(values)), *others] if values else others
     return ways[0] if len(ways) == 1 else Either(tuple(ways))
+
+
+def escaped(data: Any) -> Any:
+    """A literal as it is written: text stands for itself."""
+    return format_parts((data,)) if isinstance(data, str) else data

@@ -2,18 +2,19 @@
 
 Law: a tool may stand there if routing names it, its effect is asked for and not done yet, and all that it needs can be
 had. Of results that it could be handed, those that nothing has used come first; what a search has found is only
-deleted or changed where something narrowed the search, or the request says "all".
+deleted or changed where something narrowed the search, or the request says "all"; and what the request says of it (a
+size, an age, a kind) must have been looked at on the way.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from metnos.checks.guards.asked import GENERAL, actions_of
+from metnos.checks.guards.asked import GENERAL, actions_of, verbs_of
 from metnos.checks.guards.effects import mildest
 from metnos.checks.lowering import takes
-from metnos.checks.providers import provider_of
 from metnos.contracts.kinds import accepts, is_open, reader_for
+from metnos.plan.jsondata import is_list
 from metnos.propose.decode.arguments import Arguments, Known
 from metnos.propose.decode.choices import (
     END,
@@ -57,14 +58,14 @@ ALL: Final[dict[str, frozenset[str]]] = {
 class Tools:
     """The tools of one request; made once a plan."""
 
-    def __init__(self, bounds: Iterable[Bound], offers: Offers) -> None:
+    def __init__(self, bounds: Iterable[Bound], offers: Offers, providers: Iterable[str] = ()) -> None:
         self.offers = offers
         request = offers.request
         self.bounds = tuple(bound for bound in bounds if admits(request, mildest(bound.contract)))
         self.all = says_all(request)
         self.actions = actions_of(request)
         self.known: Known = {}
-        self.formats = frozenset(filter(None, (provider_of(bound.contract) for bound in self.bounds)))
+        self.formats = frozenset(providers)
 
     def _admits(self, effect: EffectClass) -> bool:
         return admits(self.offers.request, effect)
@@ -103,6 +104,9 @@ class Tools:
         verb, said = action.intent.verb, action.intent.object
         able = [other for other in self.bounds if may_answer(action, other, self._admits)]
         just = [other for other in able if is_for(other, verb, said)] if verb != GENERAL else []
+        just = just or [other for other in able if verb != GENERAL and verb in verbs_of(other.contract)]
+        if verb == GENERAL and self.offers.mentions(GENERAL):
+            just = [other for other in able if is_for(other, verb, said)]
         just = just or [other for other in able if said and _acts_on(other, said)]
         return not just or bound in just
 
@@ -171,14 +175,22 @@ class Tools:
         return tuple(fresh or fitting)
 
     def _is_narrow(self, bound: Bound, sofar: Sofar, number: int) -> bool:
-        if self.all or mildest(bound.contract) not in WIDE:
+        effect = mildest(bound.contract)
+        if effect == "read":
             return True
-        return any(
-            not isinstance(value, bool)
+        used = {
+            value.json
             for step in sofar.behind(number)
-            for name, value in sofar.steps[step.number - 1]["args"].items()
-            if name not in ("from_step", "from_steps")
-        )
+            for name, data in sofar.steps[step.number - 1]["args"].items()
+            if name not in ("from_step", "from_steps") and not isinstance(data, bool)
+            for value in (Value(data), *(Value(each) for each in (data if is_list(data) else ())))
+        }
+        asked = [action for action in self.actions if action.effectful and may_answer(action, bound, self._admits)]
+        if asked and not any(
+            all(not used.isdisjoint(forms) for forms in self.offers.conditions(action)) for action in asked
+        ):
+            return False
+        return self.all or effect not in WIDE or bool(used)
 
     def _handed(self, bound: Bound, sofar: Sofar, sources: tuple[int, ...]) -> Form | None:
         made = sofar.made[sources[0] - 1]

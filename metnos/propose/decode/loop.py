@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.plan.jsondata import spell
 from metnos.propose.decode.asking import lacking
 from metnos.propose.decode.choices import END, SOURCE, Choice
-from metnos.propose.decode.line import Tools
+from metnos.propose.decode.line import MOST_STEPS, Tools
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
@@ -61,7 +61,7 @@ class Decoder:
         self.style = style
         self.offers = Offers(request)
         named = (checks.validator.bound(name) for name in names)
-        self.tools = Tools([bound for bound in named if bound is not None], self.offers)
+        self.tools = Tools([bound for bound in named if bound is not None], self.offers, checks.validator.providers)
 
     def refused(self) -> Written | Impossible | None:
         """What can be said before a model is asked: a question, or that it cannot be done; None: ask it."""
@@ -118,6 +118,8 @@ class _Writing:
         """One line more, or one less."""
         now = self.sofar[-1]
         line = self.of.tools.line(now, frozenset(self.masks[-1]) | self.everywhere)
+        if now.number > MOST_STEPS and self.sofar[-2].covered:
+            return self._impossible()  # it could have ended, and did not: nothing in it is meant
         if not line.forms and not line.ends:
             return self._back()
         decoded = self.session.decode(self.of.style.grammar(line), most_tokens=self.of.bounds.line_tokens)

@@ -15,7 +15,7 @@ from metnos.propose.decode.loop import Decoder, choice_of, step_of
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import begin
 from metnos.propose.decode.styles import LINES, PLAN_FILE
-from metnos.propose.models.ports import ModelFault, Stop
+from metnos.propose.models.ports import Decoded, ModelFault, Stop
 from metnos.request.understand import understand
 from metnos.testing import RandomSession
 from metnos.testing.deciding import accepts
@@ -146,6 +146,30 @@ def test_few_lines_are_left_for_what_is_missing(shipped: Checks) -> None:
     assert accepts(grammar(of, *steps), '8 delete_files path="draft.txt"\n')
     done = (*steps, {"tool": "delete_files", "args": {"path": "draft.txt"}})
     assert grammar(of, *done) == 'start: "end\\n"\n'
+
+
+def test_what_was_said_of_it_is_looked_at_before_it_is_changed(shipped: Checks) -> None:
+    of = decoder(shipped, "delete the files in tmp that are larger than 1 MB and list what stays")
+    wide: Plan = {"tool": "find_files", "args": {"path": "tmp"}}
+    assert not accepts(grammar(of, wide), "2 delete_files <1\n")
+    narrow: Plan = {"tool": "find_files", "args": {"path": "tmp", "min_size": 1_000_000}}
+    assert accepts(grammar(of, narrow), "2 delete_files <1\n")
+    of = decoder(shipped, "find the three newest files and copy them to album")
+    assert not accepts(grammar(of, FIND), '2 copy_files <1 folder="album"\n')
+    three: Plan = {"tool": "take_entries", "args": {"from_step": 1, "count": 3}}
+    assert accepts(grammar(of, FIND, three), '3 copy_files <2 folder="album"\n')
+
+
+def test_a_plan_without_an_end_is_none(shipped: Checks) -> None:
+    class Endless(RandomSession):
+        def decode(self, grammar: str, *, most_tokens: int) -> Decoded:
+            done = super().decode(grammar, most_tokens=most_tokens)
+            while done.text == "end\n":
+                done = super().decode(grammar, most_tokens=most_tokens)
+            return done
+
+    found = decoder(shipped, "the largest files").decode(Endless(1))
+    assert isinstance(found, Impossible)
 
 
 def test_given_inputs_may_be_targets(shipped: Checks) -> None:

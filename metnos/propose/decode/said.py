@@ -1,0 +1,170 @@
+"""The words of a request: what each is there for, runs of them, and whether they speak of something.
+
+Law: nothing here that the request does not say. What people say is data: a `${` in it is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from metnos.plan.spelling import format_parts
+from metnos.propose.decode.choices import Value, unique
+from metnos.request.lexicon import lexicon_for
+from metnos.request.tokens import tokenise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from metnos.request.model import Request, Slot
+
+SAYING: Final = frozenset({"quoted", "name"})
+"""Kinds of slots whose text may be anything."""
+LONGEST_SPAN: Final = 8
+"""Words of a span that does not go to the end of the request."""
+MOST_SPANS: Final = 160
+SHORTEST: Final = 4
+"""Letters of a part of an option's name that counts as a mention of it."""
+
+
+class Spoken(NamedTuple):
+    start: int
+    end: int
+    text: str
+    key: str
+    meant: bool
+    """It carries meaning: no function word, no politeness."""
+    known: bool
+    """The lexicon explains it."""
+    free: bool
+    """It stands in no slot."""
+
+
+@cache
+def mentions() -> dict[str, dict[str, list[str]]]:
+    """`mentions.toml`."""
+    return tomllib.loads(Path(__file__).with_name("mentions.toml").read_text(encoding="utf-8"))
+
+
+def plain(text: str) -> Value:
+    """Text that stands for itself."""
+    return Value(format_parts((text,)))
+
+
+class Said:
+    """The words of one request."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.slots: tuple[Slot, ...] = tuple(item for slot in request.slots for item in slot.items or (slot,))
+
+    def of(self, kinds: Iterable[str]) -> Iterator[Slot]:
+        wanted = frozenset(kinds)
+        return (slot for slot in self.slots if slot.kind in wanted)
+
+    @cached_property
+    def _said(self) -> tuple[frozenset[str], str]:
+        """The words of the request, and all its letters and digits in a row."""
+        keys = frozenset(word.key for word in self.words if word.free)
+        return keys, "".join(filter(str.isalnum, self.request.text.casefold()))
+
+    def mentions(self, name: str) -> bool:
+        """Whether the request speaks of an option."""
+        table = mentions().get(name, {}).get(self.request.language, [])
+        stems = (*table, *(part for part in re.split(r"[\W_]+", name.casefold()) if len(part) >= SHORTEST))
+        exact = {stem[:-1] for stem in stems if stem.endswith("$")}
+        return any(key in exact or key.startswith(stem) for key in self._said[0] for stem in stems)
+
+    def says(self, value: str) -> bool:
+        """Whether a value stands in the request, whatever its case and its marks ("SHA-256")."""
+        wanted = "".join(filter(str.isalnum, value.casefold()))
+        return bool(wanted) and wanted in self._said[1]
+
+    @cached_property
+    def quoted(self) -> tuple[Value, ...]:
+        """Quoted text and names."""
+        return unique(plain(slot.value) for slot in self.of(SAYING) if isinstance(slot.value, str) and slot.value)
+
+    @cached_property
+    def words(self) -> tuple[Spoken, ...]:
+        request = self.request
+        reasons = [(span.start, span.end, span.reason) for span in request.spans]
+        found: list[Spoken] = []
+        for token in tokenise(request.text):
+            if token.kind == "space":
+                continue
+            reason = next((why for start, end, why in reasons if start <= token.start < end), "unknown")
+            meant = reason not in ("stop", "polite") and token.kind != "punct"
+            slot = next((slot for slot in request.slots if slot.start <= token.start < slot.end), None)
+            if slot is not None and token.start > slot.start and found and found[-1].end >= token.start:
+                found[-1] = found[-1]._replace(end=token.end, text=request.text[found[-1].start : token.end])
+                continue
+            found.append(
+                Spoken(
+                    token.start,
+                    token.end,
+                    request.text[token.start : token.end],
+                    token.key,
+                    meant,
+                    reason != "unknown",
+                    slot is None,
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def unexplained(self) -> tuple[Value, ...]:
+        """Runs of words that nothing explains, longest first, then each of the words: names that no rule sees."""
+        return unique(plain(text) for text in self._runs(lambda word: word.free and word.meant and not word.known))
+
+    @cached_property
+    def content(self) -> tuple[Value, ...]:
+        """The words that carry meaning, each by itself, as written."""
+        return unique(plain(word.text) for word in self.words if word.free and word.meant)
+
+    def _runs(self, wanted: Callable[[Spoken], bool]) -> Iterator[str]:
+        words, text = self.words, self.request.text
+        at = 0
+        while at < len(words):
+            end = at
+            while end < len(words) and wanted(words[end]):
+                end += 1
+            for length in range(end - at, 0, -1):
+                for first in range(at, end - length + 1):
+                    yield text[words[first].start : words[first + length - 1].end]
+            at = max(end, at + 1)
+
+    @cached_property
+    def passages(self) -> tuple[Value, ...]:
+        """All that may be text of the person's own, likeliest first."""
+        return unique((*self.quoted, *self.unexplained, *self.content, *self.spans))
+
+    @cached_property
+    def spans(self) -> tuple[Value, ...]:
+        """Passages of the request, whole words, beginning with one that is no punctuation: quoted text first, then the longest."""
+        words, text = self.words, self.request.text
+        found: list[str] = []
+        for length in range(len(words), 0, -1):
+            for first in range(len(words) - length + 1):
+                last = first + length - 1
+                if length > LONGEST_SPAN and last < len(words) - 1:
+                    continue
+                if words[last].meant and (words[first].meant or length > 1) and words[first].text[0].isalnum():
+                    found.append(text[words[first].start : words[last].end])
+        return unique((*self.quoted, *(plain(span) for span in found[-MOST_SPANS:])))
+
+    def mark(self, name: Spoken) -> str:
+        """The preposition or word of place that a word stands behind, but for articles and nouns of files; or nothing."""
+        lexicon = lexicon_for(self.request.language)
+        for word in reversed([word for word in self.words if word.end <= name.start]):
+            known = lexicon.words.get(word.key)
+            if known is None:
+                return ""
+            if known.roles & {"preposition", "place"} or word.key in lexicon.towards | lexicon.inside:
+                return word.key
+            if not (known.roles <= {"article"} or word.key in lexicon.name_marks | lexicon.file_nouns):
+                return ""
+        return ""
