@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from metnos.propose.decode.state import Sofar
 
 BYTES: Final = "bytes"
-BOUNDS: Final = {"least": "min_", "most": "max_"}
-"""How an argument begins that is a bound."""
 HERE: Final = "."
 """The default of an argument that takes a folder."""
 STATS: Final = "stats"
@@ -158,9 +156,6 @@ class Arguments:
         """Whether the request gives a reason to write an option."""
         if name in self.decides or name in self.contract.targets or name in self.contract.field_of_input:
             return True
-        for side, other in (("least", "most"), ("most", "least")):
-            if name.startswith(BOUNDS[side]) and self.offers.mentions(other) and not self.offers.mentions(side):
-                return False
         if "enum" in schema:
             return self.must_say(name) or any(
                 isinstance(each, str) and self.offers.says(each) for each in schema["enum"]
@@ -170,7 +165,7 @@ class Arguments:
             return self.offers.mentions(name)
         if named in ("integer", "number") and not self.contract.lenient:
             if schema.get("unit") == BYTES:
-                return "default" not in schema
+                return "default" not in schema and self.offers.bounds(name)
             return self.offers.mentions(name)
         return True
 
@@ -247,7 +242,7 @@ class Arguments:
     def _numbers(self, kind: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
         unit = schema.get("unit")
         if unit == BYTES:
-            found = (*self.offers.sizes, *([Value(0)] if self.offers.mentions("most") else []))
+            found = (*self.offers.sizes, *([Value(0)] if self.offers.mentions("zero") else []))
         elif kind == "integer":
             found = (*self.offers.integers, *self.offers.durations)
         else:

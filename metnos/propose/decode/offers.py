@@ -176,6 +176,13 @@ class Offers(Said):
         bare = bool(self.times) and not self.spells
         return aged or bare or self.mentions("since"), aged or bare or self.mentions("before")
 
+    def bounds(self, name: str) -> bool:
+        """Whether a least (`min…`) or a greatest (`max…`) may be meant: not where only the other was said."""
+        least, greatest = self.mentions("above"), self.mentions("below") or self.mentions("zero")
+        if least == greatest or self.mentions("reversed"):
+            return True
+        return not name.startswith("max" if least else "min")
+
     def conditions(self, action: Action) -> tuple[frozenset[str], ...]:
         """What an action's clause says of its object: for each value, JSON of all its forms.
 

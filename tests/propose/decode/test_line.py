@@ -58,6 +58,10 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("list the pdf files", (), '1 find_files path="."', False),  # its default
         ("list the pdf files", (), '1 find_files pattern="*.txt"', False),
         ("the files larger than 2 MB", (), "1 find_files min_size=2000000", True),
+        ("the files larger than 2 MB", (), "1 find_files max_size=2000000", False),
+        ("files under 2 MB", (), "1 find_files min_size=2000000", False),
+        ("files not larger than 2 MB", (), "1 find_files max_size=2000000", True),
+        ("the empty files", (), "1 find_files max_size=0", True),
         ("files older than 30 days", (), "1 find_files modified_to=${RUNTIME:day-30.start}", True),
         ("the largest files", (FIND,), '2 sort_entries <1 by="size" order="desc"', True),
         ("the largest files", (FIND,), '2 sort_entries <1 by="size"', False),
