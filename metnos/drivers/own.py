@@ -102,12 +102,22 @@ class OwnProposer:
 
 
 def open_planner(models: Models, catalog: Catalog) -> Any:
-    """The planner of this house, on these models."""
-    from importlib import import_module
+    """The planner of this house, on these models: its prompt, its gate, its routing."""
     from pathlib import Path
 
-    planner: Any = import_module("metnos.propose.planner")
-    return planner.Planner(models, catalog, home=str(Path.home()))
+    from metnos.propose import planner, routing
+    from metnos.propose.models.pull import FOLDER
+    from metnos.propose.prompt.blocks import WorkedPrompt
+    from metnos.propose.prompt.gate import Gate
+
+    return planner.Planner(
+        models,
+        catalog,
+        home=str(Path.home()),
+        prompt=WorkedPrompt(),
+        gate=Gate(catalog, models.registry.home / FOLDER),
+        route=lambda request, among: routing.route(request, among).names,
+    )
 
 
 def usage_of(fault: ModelFault) -> dict[str, int]:

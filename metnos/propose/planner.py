@@ -59,14 +59,19 @@ class Models(Protocol):
 
 
 class Prompt(Protocol):
-    """What a model is told."""
+    """What a model that decodes is told."""
+
+    @property
+    def opening(self) -> str:
+        """What the answer to a request that can be done begins with, before the plan."""
+        ...
 
     def prefix(self, candidates: Candidates) -> Sequence[Message]:
         """Before the request: the same bytes each time, so that its state is kept."""
         ...
 
-    def question(self, request: PlanRequest, candidates: Candidates) -> str:
-        """The message that the plan answers."""
+    def question(self, request: PlanRequest, candidates: Candidates, names: Sequence[str]) -> str:
+        """The message that the plan answers; `names` are the tools for this request, best first."""
         ...
 
 
@@ -74,20 +79,22 @@ class Gate(Protocol):
     """Whether a model thinks that the tools can do what is asked."""
 
     def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> bool:
-        """Ask, and leave the session as it was."""
+        """Judge, the request asked and the answer open; leave the session as it was."""
         ...
 
 
 class PlainPrompt:
     """The plan language in a page and the tools; then the request."""
 
+    opening = ""
+
     def prefix(self, candidates: Candidates) -> Sequence[Message]:
         """All tools, in English."""
         return (Message("system", candidates.as_prompt()),)
 
-    def question(self, request: PlanRequest, candidates: Candidates) -> str:
+    def question(self, request: PlanRequest, candidates: Candidates, names: Sequence[str]) -> str:
         """The request, and what is given."""
-        del candidates
+        del candidates, names
         return request.as_prompt()
 
 
@@ -130,8 +137,8 @@ class Planner:
             catalog: What a plan may name; its checks are made here.
             home: What `~` means in what a person says; empty: nothing.
             role: Whose models plan.
-            prompt: What they are told.
-            gate: Asked before a plan is decoded; None: nobody is.
+            prompt: What those that decode are told.
+            gate: Asked before a plan is decoded, behind the request; None: nobody is.
             bounds: What one plan may cost.
             router: Which tools a plan may name; None: `Router` over the catalog.
         """
@@ -238,23 +245,33 @@ class Planner:
     def _decoded(self, task: _Task, model: DecodingModel, config: ModelConfig, stop: Stop) -> Proposal | Declined:
         with closing(model.session(self._prompt.prefix(task.candidates), stop=stop)) as session:
             request = task.request
+            mark = session.mark()
+            self._ask(session, without_faults(request), task)
             if self._gate is not None and request.purpose == "first" and not self._gate(session, request, config):
                 return _told(Impossible(code="out-of-scope", usage=session.usage), model.name)
-            mark = session.mark()
-            session.ask(self._prompt.question(without_faults(request), task.candidates))
+            self._open(session)
             written = task.decoder.decode(session, steps=task.steps, masked=task.masked)
             if isinstance(written, Impossible) and request.purpose == "repair" and request.diagnostics:
                 session.rewind(mark)
-                session.ask(self._prompt.question(request, task.candidates))
+                self._ask(session, request, task)
+                self._open(session)
                 written = task.decoder.decode(session)
             return _told(written, model.name, session.usage)
+
+    def _ask(self, session: Session, request: PlanRequest, task: _Task) -> None:
+        session.ask(self._prompt.question(request, task.candidates, task.names))
+
+    def _open(self, session: Session) -> None:
+        if self._prompt.opening:
+            session.feed(self._prompt.opening)
 
     def _completed(self, task: _Task, model: ChatModel, stop: Stop) -> Proposal:
         """One answer, held to the schema of the plan file as far as the server can; the turn checks it."""
         candidates = task.candidates.only(frozenset(task.names))
+        prompt = PlainPrompt()  # worked examples are in line notation
         messages = (
-            *self._prompt.prefix(candidates),
-            Message("user", self._prompt.question(plain(task.request), candidates)),
+            *prompt.prefix(candidates),
+            Message("user", prompt.question(plain(task.request), candidates, task.names)),
         )
         answer = model.complete(messages, most_tokens=MOST_TOKENS, stop=stop, schema=candidates.plan_schema())
         if answer.finish == "length":

@@ -167,7 +167,8 @@ def never(*_: object) -> bool:
 def test_the_gate_refuses(catalog: Catalog, candidates: Candidates) -> None:
     planner = Planner(OneModel(Decoding()), catalog, gate=never)
     done = planner(request("list the pdf files"), candidates)
-    assert done == Declined(code="out-of-scope", model="random", calls=0)
+    assert isinstance(done, Declined)
+    assert (done.code, done.model, done.tokens_out, done.calls) == ("out-of-scope", "random", 0, 1)
 
 
 # --- purposes

@@ -1,0 +1,184 @@
+"""The gate: before a plan, the model's own yes or no to the request, weighed as it was calibrated for that model.
+
+Law: a small model that writes freely never says no, or always does; what separates is how much likelier its yes is. A
+gauge is of one model (SHA-256 of its file) and one prompt; gauges come with the package, and an installation keeps its
+own beside its models. What a gate refuses ends the turn with a clear message; what it lets through is checked as any plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from contextlib import closing
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from metnos import drafts, plainfile
+from metnos.propose.prompt.blocks import CONSTITUTION, NO, YES
+from metnos.propose.prompt.gauge import DEFAULT, Case, Gauge, Rates, left_out, set_on
+from metnos.propose.routing import route
+from metnos.request.understand import understand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from metnos.contracts.catalog import Catalog
+    from metnos.propose.model import PlanRequest
+    from metnos.propose.models.config import ModelConfig
+    from metnos.propose.models.ports import DecodingModel, Message, Session, Stop
+    from metnos.request.model import Request
+
+GAUGES_FILE: Final = "gauges.toml"
+_MOST_BYTES: Final = 64 * 1024
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request to calibrate on."""
+
+    language: str
+    text: str
+    possible: bool
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    gauge: Gauge
+    rates: Rates
+    cases: int
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    prompt: str = ""
+    gauges: dict[str, Gauge] = {}
+
+
+class Gate:
+    """Whether a model thinks that the tools can do what is asked; see `metnos.propose.planner.Gate`."""
+
+    def __init__(self, catalog: Catalog, folder: Path | None = None) -> None:
+        """Prepare; the installation's own gauges are read when one is first wanted.
+
+        Args:
+            catalog: Whose tools there are.
+            folder: Of the installation's own gauges; None: only those of the package.
+        """
+        self._catalog = catalog
+        self._folder = folder
+        self._gauges: Mapping[str, Gauge] | None = None
+
+    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> bool:
+        """Weigh the first word of the answer; the session stays as it is: the request asked, the answer open."""
+        understood = understand(request.text, request.language)
+        return self.gauge(config.sha256).admits(margin(session), weak=route(understood, self._catalog).weak)
+
+    def gauge(self, model: str) -> Gauge:
+        """Of a model by the SHA-256 of its file."""
+        if self._gauges is None:
+            self._gauges = {**_shipped().gauges, **(read_gauges(self._folder) if self._folder else {})}
+        return self._gauges.get(model, DEFAULT)
+
+
+def margin(session: Session) -> float:
+    """Nats by which yes is likelier than no as the first word of the answer."""
+    yes, no = session.choose((YES, NO))
+    return yes - no
+
+
+def calibrate(
+    model: DecodingModel,
+    prefix: Sequence[Message],
+    cases: Iterable[Asked],
+    weak: Callable[[Request], bool],
+    *,
+    stop: Stop,
+) -> Calibration:
+    """Set the gauge of `model` behind `prefix`.
+
+    Args:
+        model: Asked once for each case.
+        prefix: As the planner's prompt has it.
+        cases: At least a dozen of both kinds, none of them in the prefix.
+        weak: Whether routing finds little for a request.
+        stop: When to end early.
+
+    Raises:
+        ModelFault: What the model or `stop` says.
+        ValueError: Too few cases.
+    """
+    found: list[Case] = []
+    with closing(model.session(prefix, stop=stop)) as session:
+        mark = session.mark()
+        for case in cases:
+            session.rewind(mark)
+            session.ask(case.text)
+            found.append(Case(margin(session), weak(understand(case.text, case.language)), case.possible))
+    return Calibration(gauge=set_on(found), rates=left_out(found), cases=len(found))
+
+
+def calibration_cases() -> tuple[Asked, ...]:
+    """Those of the package: half of them cannot be done, half of them are Italian."""
+    held = tomllib.loads(_data("calibration.toml"))
+    return tuple(
+        Asked(language, text, kind == "possible")
+        for kind in ("possible", "impossible")
+        for language, text in held[kind]
+    )
+
+
+def prompt_digest() -> str:
+    """SHA-256 over what a gauge depends on beside model and catalog."""
+    digest = hashlib.sha256(CONSTITUTION["en"].encode())
+    digest.update(_data("examples.toml").encode())
+    return digest.hexdigest()
+
+
+def read_gauges(folder: Path) -> dict[str, Gauge]:
+    """The installation's own, of this prompt; none where there is no such file, or none that holds."""
+    try:
+        held = _parsed(plainfile.read(folder / GAUGES_FILE, _MOST_BYTES).decode())
+    except (OSError, ValueError):
+        return {}
+    return held.gauges if held.prompt == prompt_digest() else {}
+
+
+def save_gauge(folder: Path, model: str, gauge: Gauge) -> None:
+    """Keep the gauge of a model (SHA-256 of its file) beside the others of this prompt.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    path = folder / GAUGES_FILE
+    text = written({**read_gauges(folder), model: gauge})
+    with drafts.drafted_beside(path) as (draft, _handle):
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+
+
+def written(gauges: Mapping[str, Gauge]) -> str:
+    """As the file holds them."""
+    lines = [f'prompt = "{prompt_digest()}"']
+    for model, gauge in sorted(gauges.items()):
+        lines += ["", f'[gauges."{model}"]', f"least = {gauge.least}", f"weak = {gauge.weak}"]
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def _shipped() -> _File:
+    return _parsed(_data(GAUGES_FILE))
+
+
+def shipped_prompt() -> str:
+    """The digest of the prompt that the package's gauges were set with."""
+    return _shipped().prompt
+
+
+def _parsed(text: str) -> _File:
+    held: dict[str, Any] = tomllib.loads(text)
+    return msgspec.convert(held, _File)
+
+
+def _data(name: str) -> str:
+    return (files("metnos.propose.prompt") / name).read_text(encoding="utf-8")
