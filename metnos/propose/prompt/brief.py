@@ -17,6 +17,7 @@ MOST_CHOICES: Final = 11
 QUIET: Final[frozenset[str]] = frozenset({
     "encoding", "errors", "max_bytes", "max_rows", "max_matches", "missing", "unreadable", "ragged", "path_bytes",
     "truncated", "skipped", "delimiter", "decimal", "header", "only_hidden", "depth", "other_on", "prefix", "decimals",
+    "ignore_case", "limit", "syntax", "at",
 })  # fmt: skip
 """Arguments and fields about how a thing is done."""
 
@@ -28,7 +29,7 @@ def brief(contract: Contract, language: str = "en") -> str:
     """
     effects = sorted({rule.effect for rule in contract.effects} - {"read"})
     does = f" [{', '.join(effects)}]" if effects else ""
-    made = _made(contract.result)
+    made = "" if effects else _made(contract.result)  # what was done is seldom gone on with
     said = contract.descriptions.get(language) or contract.descriptions.get("en", "")
     line = f"{contract.name}({', '.join(_arguments(contract))}){f' -> {made}' if made else ''}{does}"
     return f"{line}: {' '.join(said.split())}" if said.strip() else line

@@ -65,10 +65,10 @@ def set_on(cases: Sequence[Case]) -> Gauge:
     if len({case.possible for case in cases}) < 2:
         raise ValueError("a gauge needs requests that can be done, and requests that cannot")
     spread = max(1e-6, *(abs(case.margin) for case in cases))
-    slope, shift, base = _fitted([(case.margin / spread, float(case.weak), case.possible) for case in cases])
-    slope = max(slope, 1e-6)
-    taken = min(_MOST_SHIFT, max(0.0, -shift / slope * spread))
-    least = -base / slope * spread
+    slope, shift, _ = _fitted([(case.margin / spread, float(case.weak), case.possible) for case in cases])
+    taken = min(_MOST_SHIFT, max(0.0, -shift / max(slope, 1e-6) * spread))
+    slope, _, base = _fitted([((case.margin - taken * case.weak) / spread, 0.0, case.possible) for case in cases])
+    least = -base / max(slope, 1e-6) * spread
     values = sorted(case.margin - taken * case.weak for case in cases if case.possible)
     return Gauge(least=round(min(least, values[int(len(values) * MOST_FALSE)]), 3), weak=round(taken, 3))
 
@@ -99,7 +99,7 @@ def left_out(cases: Sequence[Case], folds: int = FOLDS) -> Rates:
             refused=total.refused + found.refused * shares[False] / kinds[False],
             false=total.false + found.false * shares[True] / kinds[True],
         )
-    return total
+    return Rates(refused=round(total.refused, 4), false=round(total.false, 4))
 
 
 def _fitted(points: Sequence[tuple[float, float, bool]]) -> tuple[float, float, float]:

@@ -107,7 +107,8 @@ def test_decoding_can_write_the_example_for_its_own_request(catalog: Catalog, ex
         if line != "end\n":
             step, faults = read_line(line, number)
             assert step is not None, faults
-            sofar = sofar.then(step)
+            sofar = begin(checks, understood, context, (*sofar.steps, step))
+            assert sofar.checked.diagnostics == ()
     plan = {"steps": [*sofar.steps, {"tool": "final_answer", "args": {}}]}
     assert decoder.judge(plan) == ()
 

@@ -55,7 +55,7 @@ def test_the_weak_signal_counts_as_far_as_it_tells() -> None:
 
 
 def test_a_gauge_needs_both_kinds() -> None:
-    with pytest.raises(ValueError, match="both|that can"):
+    with pytest.raises(ValueError, match="cannot"):
         set_on([case for case in drawn(1.0) if case.possible])
 
 
