@@ -102,10 +102,10 @@ class OwnProposer:
 
 
 def open_planner(models: Models, catalog: Catalog) -> Any:
-    """The planner of this house, on these models: its prompt, its gate, its routing."""
+    """The planner of this house, on these models: its prompt, its gate."""
     from pathlib import Path
 
-    from metnos.propose import planner, routing
+    from metnos.propose import planner
     from metnos.propose.models.pull import FOLDER
     from metnos.propose.prompt.blocks import WorkedPrompt
     from metnos.propose.prompt.gate import Gate
@@ -116,7 +116,6 @@ def open_planner(models: Models, catalog: Catalog) -> Any:
         home=str(Path.home()),
         prompt=WorkedPrompt(),
         gate=Gate(catalog, models.registry.home / FOLDER),
-        route=lambda request, among: routing.route(request, among).names,
     )
 
 

@@ -7,6 +7,10 @@
 Law: a worked example has the form of a real turn: the request as the user's message, and as the answer `yes` and the
 plan, or `no`. So one question serves the gate, which weighs the first word, and the plan, which goes on behind it. What
 a continuation is told of what was given and done are names and types, never values.
+
+One prefix serves both languages: English instructions, examples in English and Italian by turns. A wholly Italian one
+separated Italian requests that can be done no better (1.5B, 72 requests: area under the curve 0.999, mixed 1.000), is a
+tenth longer, and would be a second state to read and keep.
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.notation import parse_lines
 from metnos.propose.candidates import Candidates
 from metnos.propose.decode.lark import line_grammar
-from metnos.propose.decode.loop import Decoder, read_line
+from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.state import Checks, begin
+from metnos.propose.decode.styles import LINES
 from metnos.propose.model import PlanRequest
 from metnos.propose.prompt.blocks import MOST_TOOLS, NO, OPENING, WorkedPrompt, asked, prefix
 from metnos.propose.prompt.brief import brief
@@ -105,7 +106,7 @@ def test_decoding_can_write_the_example_for_its_own_request(catalog: Catalog, ex
         taken = matcher.try_consume_tokens(tokenizer.tokenize_str(line))
         assert taken == len(line.encode()), f"{line[:taken]}⟂{line[taken:]}"
         if line != "end\n":
-            step, faults = read_line(line, number)
+            step, faults = LINES.read(line, number)
             assert step is not None, faults
             sofar = begin(checks, understood, context, (*sofar.steps, step))
             assert sofar.checked.diagnostics == ()
