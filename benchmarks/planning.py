@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,33 +32,37 @@ from benchmarks.judged.desk import Desk, Ran
 from benchmarks.judged.react import React
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from benchmarks.judged.cases import Case
 
 DATA: Final = Path(__file__).resolve().parent / "data"
+FIRST: Final = "which of the log files was changed last?"
 ARMS: Final = ("metnos", "json", "schema", "react")
 
 
-def measure(arm: str, model: Any, cases: list[Case], place: Path, source: Path | None, show: Any) -> list[Ran]:
-    """Every case through one arm, the first one twice: its first run warms, and counts for nothing."""
-    if arm == "react":
-        desk: Desk = React(place, model, source)
-    else:
-        desk = Desk(place, arms.proposer(arm, model), source)
-    found: list[Ran] = []
-    try:
+def measure(arm: str, weights: Path, cases: list[Case], place: Path, source: Path | None, show: Any) -> list[Ran]:
+    """Every case through one arm. The first is run once before: what it warms is counted apart (`first_s`)."""
+    home = arms.configure(place / "home", weights)
+    with ExitStack() as stack:
+        if arm == "metnos":
+            desk = Desk(place, None, source)
+        else:
+            model = stack.enter_context(arms.opened(home))
+            if arm == "react":
+                desk = React(place, model, source)
+            else:
+                desk = Desk(place, arms.InJson(model, arms.worked(), schema=arm == "schema"), source)
+        stack.callback(desk.close)
         desk.run(cases[0])
+        found: list[Ran] = []
         for case in cases:
-            ran = desk.run(case)
-            found.append(ran)
-            show(arm, ran)
-    finally:
-        desk.close()
+            found.append(desk.run(case))
+            show(arm, found[-1])
     return found
 
 
-def figures(found: list[Ran], count: Any) -> dict[str, Any]:
+def figures(found: list[Ran]) -> dict[str, Any]:
     """What the last line says of one arm."""
     doable = [ran for ran in found if not ran.case.declines]
     declined = [ran for ran in found if ran.case.declines]
@@ -65,7 +70,6 @@ def figures(found: list[Ran], count: Any) -> dict[str, Any]:
     verdicts = Counter(ran.judged.verdict for ran in found)
     executed = [ran for ran in found if ran.judged.verdict == "wrong"]
     out = [ran.usage.get("tokens_out", 0) for ran in found if ran.plan]
-    plain = [count(json.dumps(ran.plan, ensure_ascii=False)) for ran in found if ran.plan] if count else []
     seconds = sorted(ran.seconds for ran in found)
     return {
         "requests": len(found),
@@ -81,9 +85,19 @@ def figures(found: list[Ran], count: Any) -> dict[str, Any]:
         "tokens_in": sum(ran.usage.get("tokens_in", 0) for ran in found),
         "tokens_out": sum(ran.usage.get("tokens_out", 0) for ran in found),
         "tokens_out_p50": statistics.median(out) if out else 0,
-        "tokens_as_json_p50": statistics.median(plain) if plain else 0,
         "seconds_p50": round(statistics.median(seconds), 2),
         "seconds_p90": round(seconds[int(0.9 * (len(seconds) - 1))], 2),
+    }
+
+
+def as_json(found: list[Ran], count: Callable[[str], int]) -> dict[str, Any]:
+    """Tokens of the same plans as JSON: what an equally constrained model would have to write."""
+    plans = [ran for ran in found if ran.plan and ran.usage.get("tokens_out")]
+    json_tokens = [count(json.dumps(ran.plan, ensure_ascii=False, separators=(", ", ": "))) for ran in plans]
+    ratios = [tokens / ran.usage["tokens_out"] for tokens, ran in zip(json_tokens, plans, strict=True)]
+    return {
+        "tokens_as_json_p50": statistics.median(json_tokens) if plans else 0,
+        "json_ratio_p50": round(statistics.median(ratios), 2) if plans else 0,
     }
 
 
@@ -118,25 +132,15 @@ def hits(found: list[Ran], place: Path, source: Path | None) -> dict[str, Any]:
     }
 
 
-def first(model: Path) -> float:
-    """Seconds of the first proposal of a fresh process, its prefix kept by an earlier one."""
-    command = [sys.executable, __file__, "--model", str(model), "--first"]
-    return round(
-        statistics.median(
-            float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(3)
-        ),
-        2,
-    )
-
-
-def _first(model: Path, case: Case) -> float:
-    begin = time.perf_counter()
-    with arms.opened(model) as opened, tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder), arms.proposer("metnos", opened))
-        before = time.perf_counter()
-        desk.run(case)
-        desk.close()
-        return time.perf_counter() - before + arms.opening_s(opened, begin)
+def first(home: Path, request: str) -> float:
+    """Seconds of a whole `metnos ask` in a process of its own, weights and prefix read by none before it but once."""
+    command = [sys.executable, "-m", "metnos", "--home", str(home), "ask", "--no-cache", request]
+    taken: list[float] = []
+    for _ in range(4):
+        begin = time.perf_counter()
+        subprocess.run(command, check=False, capture_output=True)
+        taken.append(time.perf_counter() - begin)
+    return round(statistics.median(taken[1:]), 2)
 
 
 def _cases(given: argparse.Namespace) -> list[Case]:
@@ -158,17 +162,19 @@ def _shower(listing: bool) -> Any:
 
 def _runs(given: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:
     cases = _cases(given)
-    for path in given.model:
+    for weights in given.model:
         told: dict[str, Any] = {}
-        with arms.opened(path) as model, tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             for arm in given.arms.split(","):
-                found = measure(arm, model, cases, Path(folder) / arm, given.tree, _shower(given.list))
-                told[arm] = figures(found, model.count if arm == "metnos" else None)
+                place = Path(folder) / arm
+                found = measure(arm, weights, cases, place, given.tree, _shower(given.list))
+                told[arm] = figures(found)
                 if arm == "metnos":
+                    with arms.opened(place / "home") as model:
+                        told[arm] |= as_json(found, model.count)
+                    told[arm]["first_s"] = first(place / "home", FIRST)
                     told["hits"] = hits(found, Path(folder) / "hits", given.tree)
-        if "metnos" in told:
-            told["metnos"]["first_s"] = first(path)
-        yield path.stem, told
+        yield weights.stem, told
 
 
 def main() -> None:
@@ -182,13 +188,9 @@ def main() -> None:
     parser.add_argument("--tree", type=Path, help="the folder that these cases speak of")
     parser.add_argument("--every", type=int, default=1, help="only every Nth case")
     parser.add_argument("--list", action="store_true", help="a line for each turn")
-    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if unknown := set(given.arms.split(",")) - set(ARMS):
         parser.error(f"no such arm: {', '.join(sorted(unknown))}; there are {', '.join(ARMS)}")
-    if given.first:
-        print(_first(given.model[0], _cases(given)[0]))
-        return
     print(json.dumps(dict(_runs(given)), ensure_ascii=False))
 
 

@@ -7,19 +7,24 @@ holds it to it.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from metnos.plan.notation import parse_lines
 from metnos.plan.write import to_json
 from metnos.propose.model import Proposal
 from metnos.propose.models.ports import Message, ModelFault, Stop
+from metnos.propose.models.registry import Registry
+from metnos.propose.prompt.examples import shipped
+from metnos.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
 
     from metnos.propose.candidates import Candidates
     from metnos.propose.model import PlanRequest
-    from metnos.propose.models.ports import ChatModel
+    from metnos.propose.models.llama.model import LlamaModel
 
 MOST_TOKENS: Final = 400
 DEADLINE_S: Final = 180.0
@@ -36,6 +41,32 @@ Write one plan that does what is asked, as JSON, with the tools listed and nothi
 CANNOT: Final = "CANNOT"
 
 
+MODEL: Final = "measured"
+CONTEXT: Final = 8192
+
+
+def configure(home: Path, weights: Path) -> Path:
+    """A home whose every role is played by one GGUF file."""
+    home.mkdir(parents=True, exist_ok=True)
+    told = f'[models.{MODEL}]\nadapter = "llama"\nfile = {json.dumps(str(weights.resolve()))}\ncontext = {CONTEXT}\n'
+    (home / "models.toml").write_text(f'{told}[roles]\nmiddle = ["{MODEL}"]\n', "utf-8")
+    return home
+
+
+@contextmanager
+def opened(home: Path) -> Generator[LlamaModel]:
+    """That model, for those who ask it themselves."""
+    with Registry.open(load_settings(home=home)) as registry:
+        yield cast("LlamaModel", registry.opened(MODEL))
+
+
+def worked() -> list[tuple[str, str]]:
+    """Requests and plans of the prompt, by turns in both languages; what cannot be done has no plan."""
+    told = shipped()
+    plans = [(one.it if number % 2 else one.en, one.plan) for number, one in enumerate(told.worked)]
+    return [*((one.en, "") for one in told.impossible), *plans]
+
+
 def in_json(lines: str) -> str:
     """A plan in line notation as the JSON of a plan file."""
     plan = parse_lines(lines).plan
@@ -46,7 +77,7 @@ def in_json(lines: str) -> str:
 class InJson:
     """The same model asked for a plan in JSON: with no grammar, or with the plain schema of a plan file."""
 
-    def __init__(self, model: ChatModel, examples: Sequence[tuple[str, str]], *, schema: bool) -> None:
+    def __init__(self, model: LlamaModel, examples: Sequence[tuple[str, str]], *, schema: bool) -> None:
         """Prepare.
 
         Args:
@@ -70,6 +101,9 @@ class InJson:
         messages.append(Message("user", request.as_prompt()))
         stop = Stop(deadline_s=DEADLINE_S)
         try:
+            self.model.session(
+                messages[:-1], stop=stop
+            ).close()  # so that its state is kept, as it is for the other arm
             reply = self.model.complete(
                 messages, most_tokens=MOST_TOKENS, stop=stop, schema=candidates.plan_schema() if self.schema else None
             )

@@ -42,8 +42,8 @@ class Desk:
         """Open an engine in `place`.
 
         Args:
-            place: An empty folder.
-            proposer: `(PlanRequest, Candidates) -> plan`.
+            place: A folder, empty but for the home.
+            proposer: `(PlanRequest, Candidates) -> plan`; None: the models that `place/home` has configured, if any.
             source: A tree to work on copies of, instead of the fixture tree.
             caching: Of what was learned.
         """

@@ -114,6 +114,10 @@ class LlamaModel:
             self._digest = held.decode()
         return self._digest
 
+    def count(self, text: str) -> int:
+        """How many tokens `text` takes."""
+        return len(self._library.tokens(text))
+
     # ---------------------------------------------------------------------------------------------- layout
 
     def _framed(self) -> tuple[template.Family, dict[str, int]]:
