@@ -48,6 +48,7 @@ from metnos.propose.decode.choices import (
     unique,
 )
 from metnos.propose.decode.entry import TEXT, TIMES, Entry
+from metnos.propose.decode.offers import is_file_name
 from metnos.propose.decode.state import admits
 
 if TYPE_CHECKING:
@@ -264,9 +265,7 @@ class Arguments:
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
             words = () if self.acts or default == HERE else offers.unexplained
-            names = [
-                value for value in (offers.folders if default == HERE else offers.names) if self._is_at_hand(value)
-            ]
+            names = [value for value in self._named(default) if self._is_at_hand(value)]
             return unique((*names, *(() if offers.names else words), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
@@ -281,6 +280,14 @@ class Arguments:
         if not required:
             return free if default is None else ()
         return (*free, *offers.names, *self._results("string"), *offers.times, *offers.extensions, *offers.passages)
+
+    def _named(self, default: Any) -> tuple[Value, ...]:
+        """Names for a target: of folders where it takes one; for a reading those of files, if there are such."""
+        names = self.offers.names
+        if default == HERE:
+            return self.offers.folders
+        files = tuple(value for value in names if is_file_name(str(value.data)))
+        return names if self.acts or not files else files
 
     def _is_at_hand(self, name: Value) -> bool:
         """Whether a reading may be given a name: not where something is still to be put, nor another format's file."""

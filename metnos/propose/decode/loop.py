@@ -20,7 +20,7 @@ from metnos.propose.decode.styles import LINES, Style
 from metnos.propose.models.ports import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from metnos.checks.model import CheckContext
     from metnos.plan.diagnostics import Diagnostic
@@ -129,6 +129,11 @@ class _Writing:
         if step is None:
             self._refuse(len(self.lines), NO_STEP, faults)
             return None
+        bound = self.of.checks.validator.bound(step["tool"])
+        twice = twice_named(step, bound.contract.targets if bound is not None else ())
+        if twice:
+            self._close(len(self.lines), {Choice(step["tool"], name, spell(step["args"][name])) for name in twice})
+            return None
         step = self.of.tools.completed(step)
         if step in now.steps:
             self._close(len(self.lines), {Choice(step["tool"])})
@@ -200,6 +205,17 @@ class _Writing:
         after, before = self.session.usage, self.before
         names = Usage.__struct_fields__
         return Usage(**{name: getattr(after, name) - getattr(before, name) for name in names})
+
+
+def twice_named(step: Plan, targets: Sequence[str] = ()) -> set[str]:
+    """Arguments of a step that hold a word which another holds too, targets last: what is looked for is not where."""
+    seen: dict[str, str] = {}
+    found: set[str] = set()
+    for name, value in sorted(step["args"].items(), key=lambda item: item[0] in targets):
+        word = value.strip("*") if isinstance(value, str) else ""
+        if word and not word.startswith("${") and seen.setdefault(word, name) != name:
+            found.add(name)
+    return found
 
 
 def step_of(where: str, count: int) -> int:

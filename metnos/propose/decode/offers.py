@@ -7,8 +7,9 @@ escaped.
 
 from __future__ import annotations
 
+import mimetypes
 import re
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
@@ -32,6 +33,8 @@ NAMING: Final = frozenset({"path", "name", "quoted", "address", "url"})
 LISTS: Final = frozenset({"paths", "addresses", "urls", "texts"})
 TYPED: Final = frozenset({"glob", "size", "duration", "period", "date", "integer", "number"})
 """Kinds of slots that say which ones, or how many."""
+MORE_ENDINGS: Final = frozenset({"log", "tmp", "bak", "cfg", "ini", "yaml", "yml", "toml", "sql", "iso"})
+"""Endings of files that no media type has."""
 NOUN: Final[frozenset[Role]] = frozenset({"object"})
 FILES: Final = frozenset({"file", "files"})
 """Nouns that never name a folder."""
@@ -53,7 +56,7 @@ class Offers(Said):
         if any(slot.text == name and slot.kind not in NAMING for slot in self.slots):
             return False
         lexicon = lexicon_for(self.request.language)
-        if name.casefold() in lexicon.file_nouns:
+        if name.casefold() in lexicon.file_nouns or is_ending(name):
             return False
         for before, word in zip(self.words, self.words[1:], strict=False):
             if word.text == name and before.key in lexicon.file_nouns:
@@ -81,8 +84,11 @@ class Offers(Said):
         names = {value.data for value in (*self.names, *self.folders)}
         # What opens a sentence is a verb, known or not; where something is to be put is no pattern.
         words = [w.text for w in self.words[1:] if w.free and w.meant and not w.known]
-        found += [f"*.{word}" for word in words if word in self._kinds_of_files and _EXTENSION.fullmatch(word)]
-        words = [word for word in words if word not in names]
+        kinds = [
+            word for word in words if is_ending(word) or (word in self._kinds_of_files and _EXTENSION.fullmatch(word))
+        ]
+        found += [f"*.{word.lower()}" for word in kinds]
+        words = [word for word in words if word not in names and not is_ending(word)]
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
         patterns = unique(plain(pattern) for pattern in found if isinstance(pattern, str))
         return tuple(pattern for pattern in patterns if pattern.json not in self.arrivals)
@@ -191,9 +197,20 @@ class Offers(Said):
         for number in range(action.clause, -1, -1):
             clause = self.request.clauses[number]
             said = [slot for slot in self.slots if clause.start <= slot.start < clause.end and slot.kind in TYPED]
-            if said:
-                return tuple(frozenset(value.json for value in self._forms(slot)) for slot in said)
+            places = [word for word in self.words if clause.start <= word.start < clause.end and self._is_where(word)]
+            if said or places:
+                typed = (frozenset(value.json for value in self._forms(slot)) for slot in said)
+                named = (
+                    frozenset(plain(form.format(word.text)).json for form in ("{}", "*{}*", "*.{}")) for word in places
+                )
+                return (*typed, *named)
         return ()
+
+    def _is_where(self, word: Spoken) -> bool:
+        """Whether a word says where something is, and not where it goes."""
+        name = plain(word.text)
+        slot = any(slot.text == word.text and slot.kind in ("path", "name") for slot in self.slots)
+        return (slot or (word.free and word.meant and self._is_place(word))) and name.json not in self.arrivals
 
     def _forms(self, slot: Slot) -> Iterator[Value]:
         for name in ("value", "number", "dotted", "extension"):
@@ -245,6 +262,16 @@ class Offers(Said):
         return any(slot.kind not in NAMING for slot in self.slots) or any(
             word is None or not word.roles & {"verb", "object", "quantifier", "pronoun"} for word in described
         )
+
+
+@cache
+def _endings() -> frozenset[str]:
+    return frozenset(ending.removeprefix(".") for ending in mimetypes.MimeTypes().types_map[True]) | MORE_ENDINGS
+
+
+def is_ending(word: str) -> bool:
+    """Whether a word is the ending of a common kind of files ("png", "log")."""
+    return word.casefold() in _endings()
 
 
 def is_file_name(name: str) -> bool:

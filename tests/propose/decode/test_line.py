@@ -11,7 +11,7 @@ from metnos.checks.model import CheckContext
 from metnos.plan.diagnostics import Diagnostic
 from metnos.propose.decode.choices import END, SOURCE, Choice
 from metnos.propose.decode.lark import line_grammar
-from metnos.propose.decode.loop import Decoder, choice_of, step_of
+from metnos.propose.decode.loop import Decoder, choice_of, step_of, twice_named
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import begin
 from metnos.propose.decode.styles import LINES, PLAN_FILE
@@ -162,6 +162,24 @@ def test_what_was_said_of_it_is_looked_at_before_it_is_changed(shipped: Checks) 
     assert not accepts(grammar(of, FIND), '2 copy_files <1 folder="album"\n')
     three: Plan = {"tool": "take_entries", "args": {"from_step": 1, "count": 3}}
     assert accepts(grammar(of, FIND, three), '3 copy_files <2 folder="album"\n')
+
+
+def test_where_it_is_said_to_be_is_looked_at_too(shipped: Checks) -> None:
+    of = decoder(shipped, "delete every png in photos")
+    everywhere: Plan = {"tool": "find_files", "args": {"pattern": "*.png"}}
+    assert not accepts(grammar(of, everywhere), "2 delete_files <1\n")
+    there: Plan = {"tool": "find_files", "args": {"path": "photos", "pattern": "*.png"}}
+    assert accepts(grammar(of, there), "2 delete_files <1\n")
+
+
+def test_one_word_is_not_two_things(shipped: Checks) -> None:
+    step: Plan = {"tool": "find_texts", "args": {"path": "TODO", "pattern": "TODO", "glob": "*TODO*"}}
+    assert twice_named(step, ("path",)) == {"path", "glob"}
+    assert twice_named({"tool": "x", "args": {"a": "${step1.x}", "b": "${step1.x}", "c": 1, "d": "*"}}) == set()
+    of = decoder(shipped, "look for TODO in TODO", ("find_texts",))
+    for seed in range(20):
+        found = of.decode(RandomSession(seed))
+        assert isinstance(found, Impossible) or not any(map(twice_named, found.plan["steps"]))
 
 
 def test_a_plan_without_an_end_is_none(shipped: Checks) -> None:
