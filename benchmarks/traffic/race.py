@@ -1,6 +1,7 @@
 """Several processes that read, learn, demote and take back in one plan cache, and a count of what went wrong.
 
-Law: every process knows the plan of every request, so a plan that is served is compared, always. A row that was learned
+Law: every process knows the plan of every request, so a plan that is served is compared, always. One that does the same
+and says it in the words of another request of the same values ("49 weeks", "343 days") is `reworded`. A row that was learned
 and is gone at the end is a loss; the cache is allowed more rows than there are, so nothing is evicted and none may be.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ UNIVERSE = 1500
 """Requests that the processes speak of."""
 LEARNS, TAKES_BACK = 0.25, 0.02
 """Shares of the acts; the rest are look-ups."""
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
 BROKEN = frozenset(
     ("malformed-row", "bad-signature", "signer-unknown", "key-differs", "foreign-scope", "store-unusable")
 )
@@ -53,12 +56,23 @@ def run(folder: Path, tools: int, processes: int, seconds: float, universe: int 
     whole = {"rows_before": before, "rows_after": cache.store.size()[0], "learned_rows": len(learned), "lost": lost}
     whole |= {"alarms": len(cache.store.alarms())}
     cache.close()
-    return {name: counts[name] for name in ("look_ups", "hits", "learned", "errors", "torn", "wrong")} | whole
+    return {
+        name: counts[name] for name in ("look_ups", "hits", "learned", "errors", "torn", "wrong", "reworded")
+    } | whole
 
 
 def is_wrong(told: dict[str, int]) -> bool:
     """Whether anything happened that must not."""
     return any(told[name] for name in ("errors", "torn", "wrong", "lost", "alarms"))
+
+
+def _wordless(plan: dict[str, Any]) -> list[Any]:
+    """What a plan does: its steps without titles, which only say it; its answer's references without its words."""
+    done = [
+        step | {"args": {name: value for name, value in step["args"].items() if name != "title"}}
+        for step in plan["steps"][:-1]
+    ]
+    return [*done, _REFERENCE.findall(json.dumps(plan["steps"][-1]))]
 
 
 def one(folder: Path, tools: int, seconds: float, count: int, number: int) -> dict[str, Any]:
@@ -91,7 +105,8 @@ def one(folder: Path, tools: int, seconds: float, count: int, number: int) -> di
                 counts["look_ups"] += 1
                 if isinstance(served, Match):
                     counts["hits"] += served.layer != "template"
-                    counts["wrong"] += served.plan != drawn.plan
+                    if served.plan != drawn.plan:
+                        counts["reworded" if _wordless(served.plan) == _wordless(drawn.plan) else "wrong"] += 1
                 else:
                     counts["torn"] += served.reason in BROKEN
         except Exception as fault:  # noqa: BLE001 - every fault counts: the cache must not raise
