@@ -287,6 +287,8 @@ class Arguments:
         if default == HERE:
             return self.offers.folders
         files = tuple(value for value in names if is_file_name(str(value.data)))
+        if not self.acts and any("*" in str(part.get("default", "")) for part in self.properties.values()):
+            return (*files, *self.offers.folders)  # what has a pattern for the names in it may be a folder
         return names if self.acts or not files else files
 
     def _is_at_hand(self, name: Value) -> bool:

@@ -33,9 +33,12 @@ NAMING: Final = frozenset({"path", "name", "quoted", "address", "url"})
 LISTS: Final = frozenset({"paths", "addresses", "urls", "texts"})
 TYPED: Final = frozenset({"glob", "size", "duration", "period", "date", "integer", "number"})
 """Kinds of slots that say which ones, or how many."""
+_MONTHS = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?")
 MORE_ENDINGS: Final = frozenset({"log", "tmp", "bak", "cfg", "ini", "yaml", "yml", "toml", "sql", "iso"})
 """Endings of files that no media type has."""
 NOUN: Final[frozenset[Role]] = frozenset({"object"})
+WHERE: Final = frozenset({"of", "from", "under", "di", "da", "sotto"})
+"""Words of both languages behind which a bare noun names a folder, beside those of place."""
 FILES: Final = frozenset({"file", "files"})
 """Nouns that never name a folder."""
 _EXTENSION = re.compile(r"[A-Za-z0-9]{1,5}")
@@ -154,7 +157,7 @@ class Offers(Said):
         elif slot.kind == "date":
             names = ("as-date", "value", "next-day", "midnight", "next-midnight")
         elif slot.kind == "duration":
-            days = convert("days", slot, language)
+            days = convert("days", slot, language) or _long_days(str(slot.value))
             if isinstance(days, int) and days <= PERIODS["day"]:
                 yield f"${{RUNTIME:day-{days}.start}}"
             return
@@ -247,7 +250,7 @@ class Offers(Said):
         before = [other for other in self.words if other.end <= word.start][-1:]
         noun = known is not None and known.roles == NOUN and known.canonical not in FILES
         noun = noun and word.key not in lexicon.name_marks
-        return noun and bool(before) and before[0].key in lexicon.inside
+        return noun and bool(before) and before[0].key in lexicon.inside | WHERE
 
     @cached_property
     def narrows(self) -> bool:
@@ -278,6 +281,12 @@ def is_file_name(name: str) -> bool:
     """Whether a name has an extension, and is no pattern of folders."""
     last = name.rstrip().rsplit("/", 1)[-1]
     return "." in last.strip(".") and "://" not in name
+
+
+def _long_days(duration: str) -> int:
+    """Days of months and years, of which each is taken for 30 and 365; 0: it is no such duration."""
+    found = _MONTHS.fullmatch(duration)
+    return 365 * int(found[1] or 0) + 30 * int(found[2] or 0) if found else 0
 
 
 def _is_time(value: Any) -> bool:
