@@ -45,6 +45,7 @@ from metnos.propose.decode.choices import (
     either,
     escaped,
     plainest,
+    unescaped,
     unique,
 )
 from metnos.propose.decode.entry import TEXT, TIMES, Entry
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from metnos.propose.decode.state import Sofar
 
 BYTES: Final = "bytes"
+UNLIKE: Final = "ne"
+"""The comparison that keeps what was not asked for, unless the request says "not"."""
 HERE: Final = "."
 """The default of an argument that takes a folder."""
 STATS: Final = "stats"
@@ -162,6 +165,8 @@ class Arguments:
                 isinstance(each, str) and self.offers.says(each) for each in schema["enum"]
             )
         named = schema.get("type")
+        if named == "array" and self._names_columns(schema.get("items")):
+            return self.offers.mentions(name)
         if named == "boolean":
             return self.offers.mentions(name)
         if named in ("integer", "number") and not self.contract.lenient:
@@ -178,6 +183,8 @@ class Arguments:
             found: list[Any] = schema.get("enum", [schema.get("const")])
             if not required and depth == 0:
                 found = [each for each in found if not isinstance(each, str) or self.offers.says(each)]
+            if not self.offers.mentions("reversed"):
+                found = [each for each in found if each != UNLIKE]
             return OneOf(tuple(Value(escaped(each)) for each in found))
         for word in ("anyOf", "oneOf"):
             if word in schema:
@@ -388,13 +395,4 @@ class Arguments:
             return True  # a reference: the validator judges it
         if shape.schema is None or (shape.exact is not None and type(value.data) in shape.exact):
             return True
-        return validator_for(shape.schema).is_valid(_read(value.data))
-
-
-def _read(data: Any) -> Any:
-    """As it is once it is read: what was escaped is itself again."""
-    if isinstance(data, str):
-        return "".join(part for part in parse_string(data) if isinstance(part, str))
-    if isinstance(data, list):
-        return [_read(each) for each in cast("list[Any]", data)]
-    return data
+        return validator_for(shape.schema).is_valid(unescaped(value.data))

@@ -9,7 +9,7 @@ a contract or from a small table. Free text stands nowhere. Two spellings of one
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -182,3 +182,12 @@ def either(nodes: Iterable[Node]) -> Node:
 def escaped(data: Any) -> Any:
     """A literal as it is written: text stands for itself."""
     return format_parts((data,)) if isinstance(data, str) else data
+
+
+def unescaped(data: Any) -> Any:
+    """As it is once it is read: what was escaped is itself again."""
+    if isinstance(data, str):
+        return "".join(part for part in parse_string(data) if isinstance(part, str))
+    if isinstance(data, list):
+        return [unescaped(each) for each in cast("list[Any]", data)]
+    return data

@@ -201,12 +201,13 @@ class Offers(Said):
             clause = self.request.clauses[number]
             said = [slot for slot in self.slots if clause.start <= slot.start < clause.end and slot.kind in TYPED]
             places = [word for word in self.words if clause.start <= word.start < clause.end and self._is_where(word)]
-            if said or places:
+            empty = any(self.speaks(word, "zero") for word in self.words if clause.start <= word.start < clause.end)
+            if said or places or empty:
                 typed = (frozenset(value.json for value in self._forms(slot)) for slot in said)
                 named = (
                     frozenset(plain(form.format(word.text)).json for form in ("{}", "*{}*", "*.{}")) for word in places
                 )
-                return (*typed, *named)
+                return (*typed, *named, *([frozenset({Value(0).json})] if empty else []))
         return ()
 
     def _is_where(self, word: Spoken) -> bool:

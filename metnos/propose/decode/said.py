@@ -78,6 +78,10 @@ class Said:
         exact = {stem[:-1] for stem in stems if stem.endswith("$")}
         return any(key in exact or key.startswith(stem) for key in self._said[0] for stem in stems)
 
+    def speaks(self, word: Spoken, name: str) -> bool:
+        """Whether one word is of those that speak of an option."""
+        return any(word.key.startswith(stem) for stem in mentions().get(name, {}).get(self.request.language, []))
+
     def says(self, value: str) -> bool:
         """Whether a value stands in the request, whatever its case and its marks ("SHA-256")."""
         wanted = "".join(filter(str.isalnum, value.casefold()))

@@ -164,6 +164,13 @@ def test_what_was_said_of_it_is_looked_at_before_it_is_changed(shipped: Checks) 
     assert accepts(grammar(of, FIND, three), '3 copy_files <2 folder="album"\n')
 
 
+def test_what_is_empty_is_looked_at_too(shipped: Checks) -> None:
+    of = decoder(shipped, "delete the empty files and list the txt files")
+    assert not accepts(grammar(of, {"tool": "find_files", "args": {"pattern": "*.txt"}}), "2 delete_files <1\n")
+    assert accepts(grammar(of, {"tool": "find_files", "args": {"max_size": 0}}), "2 delete_files <1\n")
+    assert not accepts(grammar(of, FIND), '2 filter_entries <1 field="size" op="ne" value=0\n')
+
+
 def test_where_it_is_said_to_be_is_looked_at_too(shipped: Checks) -> None:
     of = decoder(shipped, "delete every png in photos")
     everywhere: Plan = {"tool": "find_files", "args": {"pattern": "*.png"}}
