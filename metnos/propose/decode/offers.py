@@ -180,10 +180,12 @@ class Offers(Said):
 
     @cached_property
     def one_sided(self) -> tuple[bool, bool]:
-        """Whether a time may stand alone as a beginning, and as an end: an age always, a period where it is said so."""
-        aged = any(slot.kind == "duration" for slot in self.slots)
+        """Whether a time may stand alone as a beginning, and as an end: as it is said; an age as one of the two at least."""
+        if any(slot.kind == "duration" for slot in self.slots):
+            older, younger = self.mentions("older"), self.mentions("younger")
+            return (True, True) if older == younger else (younger, older)
         bare = bool(self.times) and not self.spells
-        return aged or bare or self.mentions("since"), aged or bare or self.mentions("before")
+        return bare or self.mentions("since"), bare or self.mentions("before")
 
     def bounds(self, name: str) -> bool:
         """Whether a least (`min…`) or a greatest (`max…`) may be meant: not where only the other was said."""
