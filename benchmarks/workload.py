@@ -40,7 +40,7 @@ from metnos.request.understand import understand
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.templates.library import TemplateLibrary
     from metnos.propose.model import PlanRequest
 
 ZIPF = 1.0

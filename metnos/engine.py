@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from metnos.cache.near import Confirm
+    from metnos.cache.near.gates import Confirm
     from metnos.contracts.catalog import HostExecutor
     from metnos.contracts.model import Contract
     from metnos.drivers.cachedoor import CacheDoor

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metnos.cache.admission import Lesson
-from metnos.cache.memory import MemoryStore
+from metnos.cache.entries.memory import MemoryStore
+from metnos.cache.entries.signing import Keys
+from metnos.cache.entries.validity import World
 from metnos.cache.model import Asking, Match
 from metnos.cache.plancache import PlanCache
-from metnos.cache.signing import Keys
-from metnos.cache.templates import TemplateLibrary
-from metnos.cache.validity import World
+from metnos.cache.templates.library import TemplateLibrary
 from metnos.request.lexicon import lexicons_with
 from metnos.request.understand import Normaliser, understand
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from metnos.cache.near import Confirm
+    from metnos.cache.near.gates import Confirm
     from metnos.contracts.catalog import Catalog
 
 AT = 1_764_500_000_000_000

@@ -17,7 +17,7 @@ from metnos.cache.model import Match
 from metnos.request.understand import understand
 
 if TYPE_CHECKING:
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.templates.library import TemplateLibrary
 
 POLITE: dict[str, tuple[tuple[str, str], ...]] = {
     "en": (("please {}", "opening"), ("{} please", "closing"), ("{}!", "marks"), ("  {}  ", "spacing")),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from metnos.cache.model import Example
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.templates.library import TemplateLibrary
     from metnos.request.model import Slot
 
 TYPES = ("pdf", "csv", "md", "txt", "py", "jpg", "PDF", ".md", ".txt", ".csv", "*.py", "*.md", "src/**/*.py", "python")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metnos import Engine
 from metnos.cache.admission import Lesson, l0_entry
+from metnos.cache.entries.signing import Keys
+from metnos.cache.entries.store import DiskStore
+from metnos.cache.entries.validity import World
 from metnos.cache.model import Asking, Match, Place
 from metnos.cache.plancache import PlanCache
-from metnos.cache.signing import Keys
 from metnos.cache.standing import judge
-from metnos.cache.store import DiskStore
-from metnos.cache.validity import World
 from metnos.checks.model import CheckContext
 from metnos.contracts.foreign import foreign_contract
 from metnos.drivers.tilde import at_home

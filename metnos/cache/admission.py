@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from metnos.cache import key as keying
-from metnos.cache.entry import Depends, Entry
-from metnos.cache.general import generalise, is_read_only
+from metnos.cache.entries import key as keying
+from metnos.cache.entries.entry import Depends, Entry
+from metnos.cache.entries.validity import families_of, place_digest, tools_of
+from metnos.cache.generalise.general import generalise, is_read_only
+from metnos.cache.generalise.uses import General, NotGeneral
 from metnos.cache.model import Asking
 from metnos.cache.standing import AGAINST, judge
-from metnos.cache.uses import General, NotGeneral
-from metnos.cache.validity import families_of, place_digest, tools_of
 from metnos.request.model import Request
 
 if TYPE_CHECKING:
-    from metnos.cache.entry import Evidence, Grade
-    from metnos.cache.validity import World
+    from metnos.cache.entries.entry import Evidence, Grade
+    from metnos.cache.entries.validity import World
 
 Other = Literal[
     "unknown-words",  # `l1`: an effect, and not every word of the request is explained

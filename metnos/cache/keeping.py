@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metnos.cache import key as keying
 from metnos.cache.admission import Decision, Lesson, decide, general_of, l1_entry
-from metnos.cache.agree import agree
-from metnos.cache.entry import SHARED, Against, Entry, Held, Mark, Shape, Sighting
-from metnos.cache.front import Front, Known
+from metnos.cache.entries import key as keying
+from metnos.cache.entries.entry import SHARED, Against, Entry, Held, Mark, Shape, Sighting
+from metnos.cache.entries.front import Front, Known
+from metnos.cache.entries.store import StoreFault
+from metnos.cache.entries.validity import DAY, first_difference
+from metnos.cache.generalise.agree import agree
+from metnos.cache.generalise.privacy import belongs_to_nobody
+from metnos.cache.generalise.uses import General
 from metnos.cache.looking import Looking, l0_key_of, shape_key_of
 from metnos.cache.model import Learned, Match
-from metnos.cache.privacy import belongs_to_nobody
-from metnos.cache.store import StoreFault
-from metnos.cache.uses import General
-from metnos.cache.validity import DAY, first_difference
 
 if TYPE_CHECKING:
-    from metnos.cache.entry import Evidence, Grade, Kept
-    from metnos.cache.validity import World
+    from metnos.cache.entries.entry import Evidence, Grade, Kept
+    from metnos.cache.entries.validity import World
 
 MAX_HELD = 4
 """Successes of one form that are kept to be compared with the next."""

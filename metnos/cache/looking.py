@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from metnos.cache import key as keying
-from metnos.cache.entry import Entry, Mark, Shape
-from metnos.cache.front import Bad, Front, Known
+from metnos.cache.entries import key as keying
+from metnos.cache.entries.entry import Entry, Mark, Shape
+from metnos.cache.entries.front import Bad, Front, Known
+from metnos.cache.entries.validity import first_difference
 from metnos.cache.model import Asking, Match, Miss, Tried
-from metnos.cache.validity import first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from metnos.cache.entry import Grade, Layer
-    from metnos.cache.validity import World
+    from metnos.cache.entries.entry import Grade, Layer
+    from metnos.cache.entries.validity import World
     from metnos.request.model import Request
 
 
@@ -95,8 +95,8 @@ class Looking:
 def _bound(entry: Entry, known: Known, request: Request) -> Match | Miss:
     """The plan of an `l1` entry with the request's own slots."""
     from metnos.cache.admission import general_of
-    from metnos.cache.binding import Binder
-    from metnos.cache.template import Refusal
+    from metnos.cache.generalise.binding import Binder
+    from metnos.cache.templates.template import Refusal
 
     if not known.ready:
         try:

@@ -16,22 +16,22 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from metnos.cache.front import Front
+from metnos.cache.entries.front import Front
+from metnos.cache.entries.store import StoreFault
 from metnos.cache.looking import Looking
 from metnos.cache.model import Asking, Explanation, Learned, Match, Miss
-from metnos.cache.store import StoreFault
 
 if TYPE_CHECKING:
     from metnos.cache.admission import Lesson
+    from metnos.cache.entries.signing import Keys
+    from metnos.cache.entries.store import Store
+    from metnos.cache.entries.validity import World
     from metnos.cache.keeping import Keeping
     from metnos.cache.model import Tried
-    from metnos.cache.near import Confirm
-    from metnos.cache.nearby import Nearby
-    from metnos.cache.signing import Keys
-    from metnos.cache.store import Store
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.near.gates import Confirm
+    from metnos.cache.near.serving import Nearby
+    from metnos.cache.templates.library import TemplateLibrary
     from metnos.cache.tending import Tending
-    from metnos.cache.validity import World
     from metnos.request.model import Request
 
 CLOSED: frozenset[str] = frozenset(("attachments", "open-dialog", "unresolved-device"))
@@ -74,7 +74,7 @@ class PlanCache:
     @cached_property
     def nearby(self) -> Nearby:
         """What is near; loaded where the operator wants it."""
-        from metnos.cache.nearby import Nearby
+        from metnos.cache.near.serving import Nearby
 
         return Nearby(self.front, self.looking, self.world, self._confirm)
 

@@ -25,7 +25,7 @@ from unicodedata import normalize
 
 import msgspec
 
-from metnos.cache.template import scalars
+from metnos.cache.templates.template import scalars
 from metnos.plan.jsondata import canonical
 from metnos.request.lexicon import lexicon_for
 from metnos.request.tokens import fold

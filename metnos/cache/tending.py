@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metnos.cache.entry import Entry, Mark
-from metnos.cache.front import Bad, Front, Known
+from metnos.cache.entries.entry import Entry, Mark
+from metnos.cache.entries.front import Bad, Front, Known
+from metnos.cache.entries.validity import DAY, first_difference, tools_of
 from metnos.cache.model import Asking
-from metnos.cache.template import lines
-from metnos.cache.validity import DAY, first_difference, tools_of
+from metnos.cache.templates.template import lines
 from metnos.plan.jsondata import loads_strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from metnos.cache.disk import Tampered
-    from metnos.cache.store import Alarm
-    from metnos.cache.templates import TemplateLibrary
-    from metnos.cache.validity import World
+    from metnos.cache.entries.disk import Tampered
+    from metnos.cache.entries.store import Alarm
+    from metnos.cache.entries.validity import World
+    from metnos.cache.templates.library import TemplateLibrary
     from metnos.contracts.catalog import Catalog
 
 SHARDS = 16

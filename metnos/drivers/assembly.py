@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
     from pathlib import Path
 
-    from metnos.cache.near import Confirm
+    from metnos.cache.near.gates import Confirm
     from metnos.cache.plancache import PlanCache
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.templates.library import TemplateLibrary
     from metnos.contracts.catalog import Catalog, HostExecutor, Refused
     from metnos.contracts.load import Plans
     from metnos.contracts.model import Contract
@@ -188,11 +188,11 @@ def open_plan_cache(
     confirm: Confirm | None = None,
 ) -> PlanCache:
     """The plan cache of this home, or one in memory; nothing is read or made before its first use."""
-    from metnos.cache.memory import MemoryStore
+    from metnos.cache.entries.memory import MemoryStore
+    from metnos.cache.entries.signing import Keys
+    from metnos.cache.entries.store import DiskStore
+    from metnos.cache.entries.validity import DAY, World
     from metnos.cache.plancache import PlanCache
-    from metnos.cache.signing import Keys
-    from metnos.cache.store import DiskStore
-    from metnos.cache.validity import DAY, World
 
     world = World(
         catalog,
@@ -215,7 +215,7 @@ def open_plan_cache(
 
 def _cache_seed(home: Path) -> bytes:
     """The secret that entries are signed and stamped with."""
-    from metnos.cache.store import StoreFault
+    from metnos.cache.entries.store import StoreFault
     from metnos.record.faults import RecordFault
     from metnos.record.keys import open_seed
 

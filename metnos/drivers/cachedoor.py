@@ -17,9 +17,9 @@ from metnos.drivers.tilde import as_said
 from metnos.text import message
 
 if TYPE_CHECKING:
-    from metnos.cache.entry import Entry
+    from metnos.cache.entries.entry import Entry
     from metnos.cache.model import Explanation, Learned
-    from metnos.cache.template import Source
+    from metnos.cache.templates.template import Source
     from metnos.cache.tending import EntryView, Stats, Verified
     from metnos.drivers.parts import Parts
     from metnos.request.model import Request

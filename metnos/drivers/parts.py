@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from metnos.cache.plancache import PlanCache
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.templates.library import TemplateLibrary
     from metnos.context import OwnerContext
     from metnos.contracts.catalog import Catalog, Refused
     from metnos.contracts.load import Plans
@@ -166,7 +166,7 @@ class Parts:
     @Once
     def library(self) -> TemplateLibrary:
         """Publisher-signed templates."""
-        from metnos.cache.templates import TemplateLibrary
+        from metnos.cache.templates.library import TemplateLibrary
 
         return TemplateLibrary.from_signed(self.plans.verified)
 

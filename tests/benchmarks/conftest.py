@@ -9,7 +9,7 @@ import pytest
 from metnos import Engine
 
 if TYPE_CHECKING:
-    from metnos.cache.templates import TemplateLibrary
+    from metnos.cache.templates.library import TemplateLibrary
 
 
 @pytest.fixture(scope="session")

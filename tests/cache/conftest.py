@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metnos.cache.templates import TemplateLibrary
+from metnos.cache.templates.library import TemplateLibrary
 from metnos.checks.validator import Validator
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.manifest import read_manifest

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from metnos.cache.model import Match
-from metnos.cache.template import Template, lines, parts_of
-from metnos.cache.templates import TemplateLibrary
-from metnos.cache.wordings import SlotPart, parse_wording, sentences
+from metnos.cache.templates.library import TemplateLibrary
+from metnos.cache.templates.template import Template, lines, parts_of
+from metnos.cache.templates.wordings import SlotPart, parse_wording, sentences
 from metnos.request.model import Request
 from metnos.request.understand import understand
 

@@ -10,7 +10,7 @@ import random
 import pytest
 
 from metnos.cache.model import Match
-from metnos.cache.templates import TemplateLibrary
+from metnos.cache.templates.library import TemplateLibrary
 from metnos.request.lexicon import lexicon_for
 from metnos.request.understand import understand
 

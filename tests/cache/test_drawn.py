@@ -14,10 +14,10 @@ import pytest
 from benchmarks.traffic import sentences
 from benchmarks.traffic.sentences import Drawing, Places
 from metnos import Engine
-from metnos.cache import key as keying
-from metnos.cache.general import bind_general, generalise
-from metnos.cache.template import Bound
-from metnos.cache.uses import General
+from metnos.cache.entries import key as keying
+from metnos.cache.generalise.general import bind_general, generalise
+from metnos.cache.generalise.uses import General
+from metnos.cache.templates.template import Bound
 from metnos.request.understand import understand
 
 if TYPE_CHECKING:

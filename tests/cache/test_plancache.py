@@ -11,7 +11,7 @@ import pytest
 
 from metnos.cache.model import Match, Miss
 from metnos.cache.plancache import PlanCache
-from metnos.cache.templates import TemplateLibrary
+from metnos.cache.templates.library import TemplateLibrary
 from metnos.contracts.catalog import Catalog
 from tests.support.caching import ASKING, ask, lesson, opened, plan, step, told
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from metnos.cache.agree import agree
-from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
-from metnos.cache.general import bind_general, generalise
-from metnos.cache.template import Refusal, escape
-from metnos.cache.uses import General
+from metnos.cache.generalise.agree import agree
+from metnos.cache.generalise.conversions import CONVERSIONS, REFERENCES, convert
+from metnos.cache.generalise.general import bind_general, generalise
+from metnos.cache.generalise.uses import General
+from metnos.cache.templates.template import Refusal, escape
 from metnos.contracts.catalog import Catalog
 from metnos.plan.jsondata import canonical
 from metnos.request.model import Request, Slot

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from metnos.cache.model import Match
-from metnos.cache.template import lines, parts_of
-from metnos.cache.templates import TemplateLibrary, library_faults
-from metnos.cache.wordings import SlotPart, parse_wording, sentences
+from metnos.cache.templates.library import TemplateLibrary, library_faults
+from metnos.cache.templates.template import lines, parts_of
+from metnos.cache.templates.wordings import SlotPart, parse_wording, sentences
 from metnos.checks.guards import guard
 from metnos.checks.model import CheckContext
 from metnos.checks.validator import Validator

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from metnos.cache.admission import HELD, decide
+from metnos.cache.entries.validity import World
 from metnos.cache.standing import AGAINST, judge
-from metnos.cache.validity import World
 from metnos.contracts.catalog import Catalog
 from metnos.request.understand import understand
 from tests.support.caching import ASKING, PLACE, lesson, opened, plan, step

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from metnos.cache.disk import Tampered
-from metnos.cache.memory import MemoryStore
+from metnos.cache.entries.disk import Tampered
+from metnos.cache.entries.memory import MemoryStore
+from metnos.cache.entries.store import Alarm, StoreFault
+from metnos.cache.entries.validity import DAY
 from metnos.cache.model import Match
 from metnos.cache.plancache import PlanCache
-from metnos.cache.store import Alarm, StoreFault
 from metnos.cache.tending import _shard_key
-from metnos.cache.validity import DAY
 from metnos.contracts.catalog import Catalog
 from tests.support.caching import ASKING, AT, ask, lesson, opened, plan, step, told
 
@@ -112,7 +112,7 @@ def test_a_verification_finds_what_does_not_hold(cache: PlanCache) -> None:
 
 
 def test_a_key_that_is_none_is_put_aside(cache: PlanCache) -> None:
-    from metnos.cache.front import Bad
+    from metnos.cache.entries.front import Bad
 
     found = cache.front.examine(Tampered("a key that is no digest", 1, b"\x80"), AT)
     assert isinstance(found, Bad)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.cache.model import Match
-from metnos.cache.templates import TemplateLibrary
+from metnos.cache.templates.library import TemplateLibrary
 from metnos.checks.guards.run import guard
 from metnos.checks.model import CheckContext, Checked
 from metnos.checks.outlines import Outlines

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metnos.cache.key import form_of
+from metnos.cache.entries.key import form_of
 from metnos.request.lexicon import LexiconFault, lexicon_for, read_lexicon
 from metnos.request.typos import corrected
 from metnos.request.understand import understand

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from metnos.cache.admission import Lesson
-from metnos.cache.memory import MemoryStore
+from metnos.cache.entries.memory import MemoryStore
+from metnos.cache.entries.signing import Keys
+from metnos.cache.entries.store import DiskStore, Store
+from metnos.cache.entries.validity import World
 from metnos.cache.model import Asking, Match, Miss, Place
 from metnos.cache.plancache import PlanCache
-from metnos.cache.signing import Keys
-from metnos.cache.store import DiskStore, Store
-from metnos.cache.templates import TemplateLibrary
-from metnos.cache.validity import World
+from metnos.cache.templates.library import TemplateLibrary
 from metnos.contracts.catalog import Catalog
 from metnos.request.understand import understand
 

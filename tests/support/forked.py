@@ -83,7 +83,7 @@ def _serve() -> None:
     for module, _ in COMMANDS.values():
         __import__(module)
     for module in ("metnos.record.sqlite", "metnos.drivers.live", "metnos.execute.runner", "metnos.execute.roots",
-                   "metnos.cache.templates", "metnos.contracts.load", "metnos.checks.validator", "metnos.plan.parse",
+                   "metnos.cache.templates.library", "metnos.contracts.load", "metnos.checks.validator", "metnos.plan.parse",
                    "metnos.request.understand", "jsonschema_rs", "cryptography", "rich.table", "rich.console"):  # fmt: skip
         __import__(module)
     for line in sys.stdin:

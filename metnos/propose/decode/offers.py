@@ -12,7 +12,7 @@ import re
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from metnos.cache.conversions import CONVERSIONS, REFERENCES, convert
+from metnos.cache.generalise.conversions import CONVERSIONS, REFERENCES, convert
 from metnos.checks.guards.asked import Action, actions_of
 from metnos.checks.guards.destination import PLACING, destination_of
 from metnos.plan.spelling import format_parts
