@@ -138,6 +138,47 @@ class Line(msgspec.Struct, frozen=True):
     """The plan may end here."""
 
 
+_FRAME: Final = 64
+"""Bytes around the arguments in the wordier notation: the line's number, `"tool"`, `"args"`, `"from_step"`, `"for_each"`."""
+
+
+def longest(line: Line) -> int:
+    """The most bytes that it may take in any notation, and so the most tokens: none stands for less than a byte."""
+    return _FRAME + max(map(_of_form, line.forms), default=0)
+
+
+def _of_form(form: Form) -> int:
+    each = 0 if form.each is None else _size(form.each.json)
+    return _size(spell(form.tool)) + max(map(len, map(str, form.sources)), default=0) + each + _of_parts(form.parts)
+
+
+def _of_parts(parts: Iterable[Part]) -> int:
+    return sum(map(_of_part, parts))
+
+
+def _of_part(part: Part) -> int:
+    if isinstance(part, Argument):
+        return _size(spell(part.name)) + len(",:") + _of_node(part.node)
+    return max(map(_of_part, part.arguments) if isinstance(part, Group) else map(_of_parts, part.ways), default=0)
+
+
+def _of_node(node: Node) -> int:
+    if isinstance(node, OneOf):
+        return max((_size(value.json) for value in node.values), default=0)
+    if isinstance(node, Several):
+        sizes = sorted((_size(value.json) for value in node.items), reverse=True)[: node.most]
+        return len("[]") + sum(sizes) + len(sizes)
+    if isinstance(node, Listed):
+        return len("[]") + node.most * (_of_node(node.item) + 1)
+    if isinstance(node, Fields):
+        return len("{}") + sum(_size(spell(field.name)) + len(",:") + _of_node(field.node) for field in node.fields)
+    return max(map(_of_node, node.nodes), default=0)
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
+
+
 class Choice(msgspec.Struct, frozen=True):
     """What is masked: a tool, or one value of one of its arguments.
 

@@ -1,8 +1,8 @@
 """From a session to a plan: a line, a look at what it makes, the next line.
 
 Law: a line that the checks refuse is taken back, its choice is closed, and the line is written anew; a whole plan that
-they refuse is taken back to the first line that a diagnostic names. Every round closes at least one choice and all are
-bounded, so it ends. What comes out has passed validator and guards. No text but the request reaches the model here.
+they refuse is taken back to the first line that a diagnostic names. Every round closes at least one choice, and rounds,
+refusals, lines and what is written in all are bounded (`Bounds`), so it ends, however bad the model. What comes out has passed validator and guards. No text but the request reaches the model here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.plan.jsondata import spell
 from metnos.propose.decode.asking import lacking
-from metnos.propose.decode.choices import END, SOURCE, Choice
+from metnos.propose.decode.choices import END, SOURCE, Choice, longest
 from metnos.propose.decode.line import MOST_STEPS, Tools
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
@@ -108,11 +108,20 @@ class _Writing:
         self.masks[-1] |= masked
 
     def write(self) -> Written | Impossible:
-        while self.refusals <= self.of.bounds.refusals and self.rounds < self.of.bounds.rounds:
+        while self._may_go_on():
             done = self._next()
             if done is not None:
                 return done
         return self._impossible()
+
+    def _may_go_on(self) -> bool:
+        bounds = self.of.bounds
+        written = self.session.usage.tokens_out - self.before.tokens_out
+        return (
+            self.refusals <= bounds.refusals
+            and self.rounds < bounds.rounds
+            and written < bounds.tokens + len(self.of.request.text.encode(errors="replace"))
+        )
 
     def _next(self) -> Written | Impossible | None:
         """One line more, or one less."""
@@ -122,7 +131,7 @@ class _Writing:
             return self._impossible()  # it could have ended, and did not: nothing in it is meant
         if not line.forms and not line.ends:
             return self._back()
-        decoded = self.session.decode(self.of.style.grammar(line), most_tokens=self.of.bounds.line_tokens)
+        decoded = self.session.decode(self.of.style.grammar(line), most_tokens=longest(line))
         if self.of.style.ends(decoded.text):
             return self._end(now, decoded.text, decoded.margin)
         step, faults = self.of.style.read(decoded.text, now.number)

@@ -33,10 +33,14 @@ class Impossible(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """How much one plan may cost."""
+    """How much one plan may cost, whatever the model. Steps are bounded by `line.MOST_STEPS`, a line by the longest that
+    its grammar holds (`choices.longest`); time is the session's `Stop`.
+    """
 
-    line_tokens: int = 256
-    """Of one line; a line cannot become longer than its longest value by much."""
+    tokens: int = 320
+    """That may be written, lines that are taken back included, before no further line is begun; besides one for each
+    byte of the request, which may be copied.
+    """
     refusals: int = 12
     """Lines that may be taken back in all."""
     rounds: int = 3

@@ -14,8 +14,8 @@ from metnos.propose.decode.lark import line_grammar
 from metnos.propose.decode.loop import Decoder, choice_of, step_of, twice_named
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import begin
-from metnos.propose.decode.styles import LINES, PLAN_FILE
-from metnos.propose.models.ports import Decoded, ModelFault, Stop
+from metnos.propose.decode.styles import LINES, PLAN_FILE, Style
+from metnos.propose.models.ports import Decoded, ModelFault, Stop, Usage
 from metnos.request.understand import understand
 from metnos.testing import RandomSession
 from metnos.testing.deciding import accepts
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 SHIPPED = ("find_files", "sort_entries", "take_entries", "render_table", "filter_entries", "delete_files", "move_files",
            "copy_files", "write_files", "read_files_csv", "find_texts", "read_files", "create_dirs", "compute_stats")  # fmt: skip
+MUCH = Bounds(tokens=6_000)
+"""Here each token is a byte."""
 FIND: Plan = {"tool": "find_files", "args": {}}
 
 
 def decoder(checks: Checks, text: str, names: tuple[str, ...] = SHIPPED, **known: Any) -> Decoder:
     request = understand(text)
-    return Decoder(checks, names, request, CheckContext(source="model", request=request, **known))
+    context = CheckContext(source="model", request=request, **known)
+    return Decoder(checks, names, request, context, bounds=MUCH)
 
 
 def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) -> str:
@@ -113,7 +116,9 @@ def test_the_plan_file_under_the_same_choices(shipped: Checks) -> None:
     written = 0
     for seed in range(40):
         request = understand("find the 3 largest pdf files in docs changed last week and copy them to old/x")
-        of = Decoder(shipped, SHIPPED, request, CheckContext(source="model", request=request), style=PLAN_FILE)
+        of = Decoder(
+            shipped, SHIPPED, request, CheckContext(source="model", request=request), style=PLAN_FILE, bounds=MUCH
+        )
         found = of.decode(session := RandomSession(seed))
         if isinstance(found, Written):
             assert len(json.loads(session.written)["steps"]) == len(found.plan["steps"])
@@ -265,16 +270,59 @@ def test_it_ends(shipped: Checks) -> None:
     assert isinstance(of.decode(RandomSession(1)), Impossible)
 
 
-def test_a_line_that_is_too_long_or_cancelled_is_a_fault(shipped: Checks) -> None:
-    request = understand("delete draft.txt")
-    context = CheckContext(source="model", request=request)
-    short = Decoder(shipped, ("delete_files",), request, context, bounds=Bounds(line_tokens=8))
-    with pytest.raises(ModelFault, match="more than 8 tokens"):
-        short.decode(RandomSession(1))
+def test_a_line_that_is_cancelled_is_a_fault(shipped: Checks) -> None:
     stop = Stop()
     stop.cancel()
     with pytest.raises(ModelFault, match="cancelled"):
         decoder(shipped, "delete draft.txt").decode(RandomSession(1, stop=stop))
+
+
+class Costly(RandomSession):
+    """Every line of it is said to have cost a thousand tokens."""
+
+    def decode(self, grammar: str, *, most_tokens: int) -> Decoded:
+        decoded = super().decode(grammar, most_tokens=most_tokens)
+        self.usage += Usage(tokens_out=1_000)
+        return decoded
+
+
+def test_no_line_is_begun_when_enough_has_been_written(shipped: Checks) -> None:
+    request = understand("delete draft.txt")
+    context = CheckContext(source="model", request=request)
+    for tokens, kind in ((1_500, Impossible), (9_000, Written)):
+        of = Decoder(shipped, ("delete_files", "find_files"), request, context, bounds=Bounds(tokens=tokens))
+        of.judge = refusing("/steps/0/tool")  # two lines and the end are needed at least
+        found = of.decode(session := Costly(3), steps=(FIND,))
+        assert isinstance(found, kind)
+        assert (session.grammars == 2) == (kind is Impossible)
+
+
+@pytest.mark.parametrize("style", [LINES, PLAN_FILE])
+def test_no_line_is_longer_than_it_may_be(shipped: Checks, style: Style) -> None:
+    """A value of any length: each line is decoded within its own bound, and no bound is far from what is written."""
+    long = "x" * 3_000
+    text = f'write "{long}" to notes.txt, find the pdf files over 2 MB, sort them by size and count the lines of a.txt'
+    for seed in range(12):
+        of = decoder(shipped, text)
+        of.style, of.bounds = style, Bounds(tokens=50_000)
+        session = Longest(seed)
+        of.decode(session)
+        assert session.decoded
+        assert all(written <= most for written, most in session.decoded)
+        assert max(most for _, most in session.decoded) < 4 * len(long)
+
+
+class Longest(RandomSession):
+    """Remembers how long each line was, in bytes, and how long it might have been."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.decoded: list[tuple[int, int]] = []
+
+    def decode(self, grammar: str, *, most_tokens: int) -> Decoded:
+        decoded = super().decode(grammar, most_tokens=most_tokens)
+        self.decoded.append((len(decoded.text.encode()), most_tokens))
+        return decoded
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from metnos.checks.model import CheckContext, Fine
 from metnos.contracts.catalog import Catalog
 from metnos.plan.notation import parse_lines
 from metnos.propose.decode.loop import Decoder
-from metnos.propose.decode.model import Impossible, Written
+from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import admits
 from metnos.propose.routing import route
 from metnos.request.understand import understand
@@ -29,7 +29,8 @@ MOST_BYTES = 6000
 
 def decoded(checks: Checks, names: tuple[str, ...], text: str, seed: int) -> tuple[Written | Impossible, RandomSession]:
     request = understand(text)
-    decoder = Decoder(checks, names, request, CheckContext(source="model", request=request))
+    context = CheckContext(source="model", request=request)
+    decoder = Decoder(checks, names, request, context, bounds=Bounds(tokens=MOST_BYTES))  # each of its tokens is a byte
     session = RandomSession(seed)
     return decoder.decode(session), session
 
