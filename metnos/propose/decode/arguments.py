@@ -20,16 +20,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from metnos.checks.bound import worst_effect
-from metnos.checks.fits import misfit
 from metnos.checks.guards.effects import REPLACING, mildest
 from metnos.checks.providers import provider_of
-from metnos.checks.shapes import ANY, Shape, is_scalar
-from metnos.checks.walk import field_names, walk
+from metnos.checks.shapes import ANY, Shape
 from metnos.contracts.kinds import is_open
 from metnos.contracts.schemas import validator_for
 from metnos.plan.jsondata import is_object
-from metnos.plan.notation import is_plain_name
-from metnos.plan.references import Key
 from metnos.plan.spelling import parse_string
 from metnos.propose.decode.choices import (
     NOTHING,
@@ -48,8 +44,9 @@ from metnos.propose.decode.choices import (
     unescaped,
     unique,
 )
-from metnos.propose.decode.entry import TEXT, TIMES, Entry
-from metnos.propose.decode.offers import is_file_name
+from metnos.propose.decode.entry import BYTES, TIMES, Entry
+from metnos.propose.decode.offers import HERE, is_file_name
+from metnos.propose.decode.results import collections, figures, results
 from metnos.propose.decode.state import admits
 
 if TYPE_CHECKING:
@@ -57,12 +54,10 @@ if TYPE_CHECKING:
     from metnos.propose.decode.offers import Offers
     from metnos.propose.decode.state import Sofar
 
-BYTES: Final = "bytes"
 UNLIKE: Final = "ne"
 """The comparison that keeps what was not asked for, unless the request says "not"."""
-HERE: Final = "."
-"""The default of an argument that takes a folder."""
-STATS: Final = "stats"
+WRITING: Final = "text"
+"""The kind of what is put into files."""
 MOST_VALUES: Final = 200
 MOST_WRITTEN: Final = 2
 """Values of an enumeration that is always written out."""
@@ -140,7 +135,7 @@ class Arguments:
             schema = {}
         if not required and only is None and not self._is_offered(name, schema):
             return None
-        required = required or self.must_say(name) or self._is_wanted(name)
+        required = required or self.must_say(name) or self._is_wanted(name) or bool(self._as_file(schema))
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
@@ -161,8 +156,10 @@ class Arguments:
         if name in self.decides or name in self.contract.targets or name in self.contract.field_of_input:
             return True
         if "enum" in schema:
-            return self.must_say(name) or any(
-                isinstance(each, str) and self.offers.says(each) for each in schema["enum"]
+            return (
+                self.must_say(name)
+                or bool(self._as_file(schema))
+                or any(isinstance(each, str) and self.offers.says(each) for each in schema["enum"])
             )
         named = schema.get("type")
         if named == "array" and self._names_columns(schema.get("items")):
@@ -175,6 +172,14 @@ class Arguments:
             return self.offers.mentions(name)
         return True
 
+    def _as_file(self, schema: dict[str, Any]) -> list[str]:
+        """The way to write a text that goes with the file that it is for ("csv" for `x.csv`), unless it is the default."""
+        produces = self.contract.produces
+        if "enum" not in schema or produces is None or produces.kind != WRITING or self.contract.resources != ():
+            return []
+        found = [each for each in schema["enum"] if each in self.offers.written_as]
+        return [] if schema.get("default") in found else found[:1]
+
     # --- by type
 
     def _node(self, name: str, schema: dict[str, Any], required: bool, depth: int) -> Node:
@@ -183,6 +188,7 @@ class Arguments:
             found: list[Any] = schema.get("enum", [schema.get("const")])
             if not required and depth == 0:
                 found = [each for each in found if not isinstance(each, str) or self.offers.says(each)]
+            found = self._as_file(schema) or found
             if not self.offers.mentions("reversed"):
                 found = [each for each in found if each != UNLIKE]
             return OneOf(tuple(Value(escaped(each)) for each in found))
@@ -198,7 +204,7 @@ class Arguments:
         if kind == "boolean":
             return OneOf((Value(True), Value(False)))
         if kind in ("integer", "number"):
-            return OneOf(self._numbers(kind, schema, required))
+            return OneOf(self._numbers(kind, name, schema, required))
         if kind == "string":
             return OneOf(self._texts(name, schema, required)[:MOST_VALUES])
         if kind == "array" and depth < DEEPEST:
@@ -247,10 +253,11 @@ class Arguments:
 
     # --- numbers
 
-    def _numbers(self, kind: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
+    def _numbers(self, kind: str, name: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
         unit = schema.get("unit")
         if unit == BYTES:
-            found = (*self.offers.sizes, *([Value(0)] if self.offers.mentions("zero") else []))
+            empty = self.offers.mentions("zero") and not name.startswith("min")
+            found = (*self.offers.sizes, *([Value(0)] if empty else []))
         elif kind == "integer":
             found = (*self.offers.integers, *self.offers.durations)
         else:
@@ -271,13 +278,13 @@ class Arguments:
         if schema.get("unit") == TIMES or schema.get("format") in ("date-time", "date"):
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
-            words = () if self.acts or default == HERE else offers.unexplained
+            words = () if self.acts or default == HERE or offers.folders else offers.unexplained
             names = [value for value in self._named(default) if self._is_at_hand(value)]
             return unique((*names, *(() if offers.names else words), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
                 return offers.quoted
-            given = (*self._inputs("string"), *self._figures())
+            given = (*self._inputs("string"), *figures(self.sofar, self.offers))
             fed = contract.consumes is not None and contract.consumes.into == name
             words = () if self.sofar.steps else offers.unexplained
             return unique((*given, *offers.quoted, *words)) if fed else (*given, *offers.passages)
@@ -324,50 +331,14 @@ class Arguments:
         given = self.sofar.context.inputs
         return tuple(Value(f"${{INPUT:{name}}}") for name, schema in given.items() if schema.get("type") == kind)
 
-    def _figures(self) -> tuple[Value, ...]:
-        """Single values of earlier readings, as a line of text."""
-        found: list[Value] = []
-        for number, name, shape, sure in self._scalars():
-            asked = self.sofar.made[number - 1].kind == STATS or self.offers.mentions(name)
-            if shape.kinds == TEXT and sure:
-                found.append(Value(f"${{step{number}.{name}}}"))
-            elif shape.kinds <= {"integer", "number"} and asked:
-                found.append(Value(f"${{step{number}.{name}{'' if sure else ' ?? 0'}}}\n"))
-        return tuple(found)
-
     def _results(self, kind: str) -> tuple[Value, ...]:
         """Single values of earlier steps, for tools that are handed nothing otherwise (foreign ones, a host's)."""
-        if self.contract.consumes is not None or self.contract.origin == "catalog":
-            return ()
-        return tuple(
-            Value(f"${{step{number}.{name}}}")
-            for number, name, shape, sure in self._scalars()
-            if sure and (kind in shape.kinds or shape.is_any)
-        )
-
-    def _scalars(self) -> list[tuple[int, str, Shape, bool]]:
-        found: list[tuple[int, str, Shape, bool]] = []
-        for number, made in enumerate(self.sofar.made, start=1):
-            if not made.known or self.sofar.effect(number) != "read" or made.runs_if:
-                continue
-            for name in field_names(made.data):
-                walked = walk(made.data, (Key(name),), made.lenient)
-                if walked.lost is None and is_scalar(walked.shape) and is_plain_name(name) and name != made.field:
-                    found.append((number, name, walked.shape, not walked.gaps))
-        return found
+        foreign = self.contract.consumes is None and self.contract.origin != "catalog"
+        return results(self.sofar, kind) if foreign else ()
 
     def collections(self, name: str) -> tuple[Value, ...]:
         """References to collections of earlier steps, for an argument that takes one (a second input)."""
-        wanted = self.bound.args.get(name, ANY)
-        if wanted.is_any or not wanted.only("array"):
-            return ()
-        found: list[Value] = []
-        for number, made in enumerate(self.sofar.made, start=1):
-            if made.known and made.many and made.field and not made.runs_if:
-                walked = walk(made.data, (Key(made.field),), made.lenient)
-                if walked.lost is None and not walked.gaps and misfit(walked.shape, wanted) is None:
-                    found.append(Value(f"${{step{number}.{made.field}}}"))
-        return tuple(found)
+        return collections(self.sofar, self.bound.args.get(name, ANY))
 
     # --- what holds of all of them
 

@@ -14,12 +14,19 @@ from metnos.checks.walk import field_names, walk
 from metnos.plan.jsondata import is_object
 from metnos.plan.references import Key
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.said import NAMED
 
 if TYPE_CHECKING:
     from metnos.propose.decode.offers import Offers
 
 TIMES: Final = "ISO 8601"
+BYTES: Final = "bytes"
 TEXT: Final[frozenset[Kind]] = frozenset({"string"})
+NAMES: Final = frozenset({"name", "path", "digest"})
+"""Fields that tell one file from another: compared with any word only where the request speaks of names."""
+
+ENDING: Final = "ext"
+"""The field that is compared with kinds of files only."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -34,27 +41,32 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def type_class(entry: Entry, name: str) -> str:
-    """What a field of the input is compared with: `text`, `time`, `number`, `boolean`, or `any`."""
+    """What a field of the input is compared with: `text`, `name`, `ending`, `time`, `number`, `bytes`, `boolean`, or `any`."""
     shape = walk(entry.shape, (Key(name),), False).shape
     kinds = shape.kinds - {"null"}
     if not kinds or shape.is_any:
         return "any"
+    unit = shape.schema.get("unit") if is_object(shape.schema) else None
     if kinds <= {"integer", "number"}:
-        return "number"
+        return "bytes" if unit == BYTES else "number"
     if kinds == TEXT:
-        timely = is_object(shape.schema) and shape.schema.get("unit") == TIMES
-        return "time" if timely else "text"
+        return "time" if unit == TIMES else "name" if name in NAMES else "ending" if name == ENDING else "text"
     return "boolean" if kinds == frozenset[Kind]({"boolean"}) else "any"
 
 
 def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
     """What the request offers to compare a field of such a type with."""
-    texts = unique((*offers.quoted, *offers.extensions, *offers.unexplained, *offers.names, *offers.content))
+    said = (*offers.quoted, *offers.extensions)
+    texts = unique((*said, *offers.unexplained, *offers.names, *offers.compared))
+    named = texts if offers.mentions(NAMED) else unique((*offers.quoted, *offers.names))
     numbers = unique((*offers.numbers, *offers.integers, Value(0)))
     return {
         "text": texts,
+        "name": named,
+        "ending": unique(said),
         "time": offers.times,
         "number": numbers,
+        "bytes": (*offers.sizes, *([Value(0)] if offers.mentions("zero") else [])),
         "boolean": (Value(True), Value(False)),
         "any": (*texts, *numbers, *offers.times),
     }[kind]

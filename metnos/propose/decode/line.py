@@ -26,11 +26,12 @@ from metnos.propose.decode.choices import (
 )
 from metnos.propose.decode.entry import Entry
 from metnos.propose.decode.parts import Parts, without
+from metnos.propose.decode.placed import Must, Values, once_each, unspent
 from metnos.propose.decode.state import admits, is_for, may_answer
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from metnos.checks.bound import Bound
     from metnos.checks.guards.asked import Action
@@ -65,24 +66,27 @@ class Tools:
         self.all = says_all(request)
         self.actions = actions_of(request)
         self.known: Known = {}
+        self.values = Values(offers)
         self.formats = frozenset(providers)
 
     def _admits(self, effect: EffectClass) -> bool:
         return admits(self.offers.request, effect)
 
-    def line(self, sofar: Sofar, masked: frozenset[Choice] = frozenset()) -> Line:
+    def line(self, sofar: Sofar, masked: frozenset[Choice] = frozenset(), musts: Sequence[Must] = ()) -> Line:
         """What may come next.
 
         Args:
             sofar: The plan so far.
             masked: Choices that are closed at this line.
+            musts: Values that this line has to say.
         """
-        ends = sofar.covered and Choice(END) not in masked
+        ends = not musts and sofar.covered and Choice(END) not in masked
         if sofar.number > MOST_STEPS:
             return Line(sofar.number, (), ends)
         left = MOST_STEPS - len(sofar.steps)
         bounds = [bound for bound in self.bounds if self._is_due(bound, sofar, hurry=left <= len(sofar.missing))]
         forms = [form for bound in bounds for form in self.forms(bound, sofar, masked)]
+        forms = [said for form in forms for said in once_each(musts, form)]
         return Line(sofar.number, tuple(forms), ends)
 
     def _is_due(self, bound: Bound, sofar: Sofar, *, hurry: bool) -> bool:
@@ -142,7 +146,9 @@ class Tools:
         if not (ready and any(number not in sofar.consumed for number in sources)):
             found.append(self._worded(bound, sofar))
         found.append(self._each(bound, sofar))
-        return [form for each in found if each is not None and (form := without(each, masked)) is not None]
+        spent = self.values.spent(sofar)
+        left = [without(each, masked) for each in found if each is not None]
+        return [form for each in left if each is not None and (form := unspent(each, bound, spent)) is not None]
 
     def can_feed(self, bound: Bound) -> bool:
         """Whether another tool makes what this one is handed, and the request says which of it."""
@@ -189,6 +195,8 @@ class Tools:
         if asked and not any(
             all(not used.isdisjoint(forms) for forms in self.offers.conditions(action)) for action in asked
         ):
+            return False
+        if asked and all(not used.isdisjoint(self.offers.later(action)) for action in asked):
             return False
         return self.all or effect not in WIDE or bool(used)
 

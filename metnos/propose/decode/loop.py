@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from metnos.plan.jsondata import spell
+from metnos.plan.jsondata import is_list, spell
 from metnos.propose.decode.asking import lacking
 from metnos.propose.decode.choices import END, SOURCE, Choice, longest
 from metnos.propose.decode.line import MOST_STEPS, Tools
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
+from metnos.propose.decode.placed import Must
 from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
 from metnos.propose.decode.styles import LINES, Style
 from metnos.propose.models.ports import Usage
@@ -97,6 +98,7 @@ class _Writing:
         self.marks: list[int] = [session.mark()]
         self.lines: list[str] = []
         self.masks: list[set[Choice]] = [set()]
+        self.musts: list[list[Must]] = [[]]
         self.margins: list[float] = []
         self.refusals = 0
         self.rounds = 0
@@ -126,7 +128,7 @@ class _Writing:
     def _next(self) -> Written | Impossible | None:
         """One line more, or one less."""
         now = self.sofar[-1]
-        line = self.of.tools.line(now, frozenset(self.masks[-1]) | self.everywhere)
+        line = self.of.tools.line(now, self._masked(-1), self.musts[-1])
         if now.number > MOST_STEPS and self.sofar[-2].covered:
             return self._impossible()  # it could have ended, and did not: nothing in it is meant
         if not line.forms and not line.ends:
@@ -154,7 +156,12 @@ class _Writing:
             self._refuse(len(self.lines), step, faults)
         return None
 
+    def _masked(self, at: int) -> frozenset[Choice]:
+        return frozenset(self.masks[at]) | self.everywhere
+
     def _end(self, now: Sofar, text: str, margin: float) -> Written | None:
+        if self._asks_for_more(now):
+            return None
         plan: Plan = {"steps": [*now.steps, END_STEP]}
         faults = self.of.judge(plan)
         if not faults:
@@ -169,6 +176,24 @@ class _Writing:
         self._refuse(at, step, first)
         return None
 
+    def _asks_for_more(self, now: Sofar) -> bool:
+        """Whether a value of the request is left, and goes back to where it can be said.
+
+        First where the tool that was named could have said it and did not, then here, then wherever a tool could.
+        """
+        for forms in self.of.tools.values.left(now):
+            places = [(at, step["tool"]) for at, step in enumerate(now.steps)]
+            places += [(at, "") for at in (len(now.steps), *range(len(now.steps)))]
+            for at, tool in places:
+                must = Must(forms, tool)
+                musts = [*self.musts[at], must]
+                if self.of.tools.line(self.sofar[at], self._masked(at), musts).forms:
+                    self.refusals += 1
+                    self._pop(at)
+                    self.musts[-1].append(must)
+                    return True
+        return False
+
     # --- forward and back
 
     def _push(self, step: Plan, line: str, margin: float) -> None:
@@ -176,13 +201,14 @@ class _Writing:
         self.margins.append(margin)
         self.marks.append(self.session.mark())
         self.masks.append(set())
+        self.musts.append([])
         before = self.sofar[-1]
         self.sofar.append(begin(self.of.checks, before.request, before.context, (*before.steps, step)))
 
     def _pop(self, count: int) -> None:
         """Back to `count` lines; the session forgets what came behind them."""
         del self.lines[count:], self.margins[count:], self.sofar[count + 1 :]
-        del self.masks[count + 1 :], self.marks[count + 1 :]
+        del self.masks[count + 1 :], self.marks[count + 1 :], self.musts[count + 1 :]
         self.session.rewind(self.marks[-1])
 
     def _refuse(self, at: int, step: Plan, faults: tuple[Diagnostic, ...]) -> None:
@@ -221,9 +247,10 @@ def twice_named(step: Plan, targets: Sequence[str] = ()) -> set[str]:
     seen: dict[str, str] = {}
     found: set[str] = set()
     for name, value in sorted(step["args"].items(), key=lambda item: item[0] in targets):
-        word = value.strip("*") if isinstance(value, str) else ""
-        if word and not word.startswith("${") and seen.setdefault(word, name) != name:
-            found.add(name)
+        for each in value if is_list(value) else [value]:
+            word = each.strip("*") if isinstance(each, str) else ""
+            if word and not word.startswith("${") and seen.setdefault(word, name) != name:
+                found.add(name)
     return found
 
 

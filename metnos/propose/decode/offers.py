@@ -7,6 +7,7 @@ escaped.
 
 from __future__ import annotations
 
+import json
 import mimetypes
 import re
 from functools import cache, cached_property
@@ -17,7 +18,7 @@ from metnos.checks.guards.asked import Action, actions_of
 from metnos.checks.guards.destination import PLACING, destination_of
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
-from metnos.propose.decode.said import SAYING, Said, Spoken, plain
+from metnos.propose.decode.said import NAMED, SAYING, Said, Spoken, plain
 from metnos.request.lexicon import lexicon_for
 from metnos.request.named import names_said
 from metnos.request.words import Role
@@ -33,6 +34,12 @@ NAMING: Final = frozenset({"path", "name", "quoted", "address", "url"})
 LISTS: Final = frozenset({"paths", "addresses", "urls", "texts"})
 TYPED: Final = frozenset({"glob", "size", "duration", "period", "date", "integer", "number"})
 """Kinds of slots that say which ones, or how many."""
+HERE: Final = "."
+"""The folder that is meant where none is named."""
+KIND_FORMS: Final = ("*.{}", ".{}", "{}")
+"""How a kind of files may be written."""
+UNITS: Final = ("weeks", "days", "hours", "minutes", "seconds")
+"""In which a length of time may be a whole number."""
 _MONTHS = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?")
 MORE_ENDINGS: Final = frozenset({"log", "tmp", "bak", "cfg", "ini", "yaml", "yml", "toml", "sql", "iso"})
 """Endings of files that no media type has."""
@@ -61,6 +68,8 @@ class Offers(Said):
         lexicon = lexicon_for(self.request.language)
         if name.casefold() in lexicon.file_nouns or is_ending(name):
             return False
+        if any(word.text == name and word.free and self.speaks(word, NAMED) for word in self.words):
+            return False  # "in the name"
         for before, word in zip(self.words, self.words[1:], strict=False):
             if word.text == name and before.key in lexicon.file_nouns:
                 known = lexicon.words.get(word.key)
@@ -80,21 +89,28 @@ class Offers(Said):
 
     @cached_property
     def globs(self) -> tuple[Value, ...]:
-        """Patterns of file names: `*.ext` from kinds of files, `*word*` from names and words that nothing explains."""
+        """Patterns of file names: `*.ext` from kinds of files, `*text*` from what was quoted; of other words, if of names."""
         found = [slot.value for slot in self.of({"glob"})]
         found += [slot.value for slot in self.of({"path"}) if "/" not in slot.value and "." in slot.value.strip(".")]
         said = [slot.value for slot in self.of(SAYING) if isinstance(slot.value, str)]
-        names = {value.data for value in (*self.names, *self.folders)}
+        names = {value.data for value in (*self.names, *self.places)}
         # What opens a sentence is a verb, known or not; where something is to be put is no pattern.
         words = [w.text for w in self.words[1:] if w.free and w.meant and not w.known]
-        kinds = [
-            word for word in words if is_ending(word) or (word in self._kinds_of_files and _EXTENSION.fullmatch(word))
-        ]
-        found += [f"*.{word.lower()}" for word in kinds]
+        found += [f"*.{word.lower()}" for word in self.kinds]
         words = [word for word in words if word not in names and not is_ending(word)]
+        words = words if self.mentions(NAMED) else []
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
         patterns = unique(plain(pattern) for pattern in found if isinstance(pattern, str))
         return tuple(pattern for pattern in patterns if pattern.json not in self.arrivals)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """Words that nothing explains and that are endings of files, or stand for one beside "files"."""
+        words = [word.text for word in self.words[1:] if word.free and word.meant and not word.known]
+        beside = self._kinds_of_files
+        return tuple(
+            word for word in words if is_ending(word) or (word in beside and _EXTENSION.fullmatch(word) is not None)
+        )
 
     @cached_property
     def _kinds_of_files(self) -> frozenset[str]:
@@ -116,11 +132,20 @@ class Offers(Said):
         return tuple(value for value in found if value not in kinds and not is_file_name(str(value.data)))
 
     @cached_property
+    def places(self) -> tuple[Value, ...]:
+        """Names, and words right behind one of place: what surely says where, so that a plan may not leave it out."""
+        behind = lexicon_for(self.request.language).inside | WHERE
+        pairs = zip(self.words, self.words[1:], strict=False)
+        direct = {plain(second.text) for first, second in pairs if first.key in behind}
+        return tuple(value for value in self.folders if value in self.names or value in direct)
+
+    @cached_property
     def extensions(self) -> tuple[Value, ...]:
         """`.pdf` and `pdf`, of kinds of files."""
         found = [
             convert(name, slot, self.request.language) for slot in self.of({"glob"}) for name in ("dotted", "extension")
         ]
+        found += [form.format(word.lower()) for word in self.kinds for form in (".{}", "{}")]
         return unique(plain(each) for each in found if isinstance(each, str))
 
     @cached_property
@@ -135,14 +160,13 @@ class Offers(Said):
 
     @cached_property
     def sizes(self) -> tuple[Value, ...]:
-        """Sizes in bytes; where none was said, whole numbers."""
-        return unique(Value(slot.value) for slot in self.of({"size"})) or self.integers
+        """Sizes in bytes. A bare number is none: "three files" says nothing of theirs."""
+        return unique(Value(slot.value) for slot in self.of({"size"}))
 
     @cached_property
     def durations(self) -> tuple[Value, ...]:
         """Lengths of time as whole numbers of weeks, days, hours, minutes and seconds."""
-        units = ("weeks", "days", "hours", "minutes", "seconds")
-        found = [convert(unit, slot, self.request.language) for slot in self.of({"duration"}) for unit in units]
+        found = [convert(unit, slot, self.request.language) for slot in self.of({"duration"}) for unit in UNITS]
         return unique(Value(each) for each in found if isinstance(each, int))
 
     @cached_property
@@ -204,19 +228,46 @@ class Offers(Said):
             said = [slot for slot in self.slots if clause.start <= slot.start < clause.end and slot.kind in TYPED]
             places = [word for word in self.words if clause.start <= word.start < clause.end and self._is_where(word)]
             empty = any(self.speaks(word, "zero") for word in self.words if clause.start <= word.start < clause.end)
-            if said or places or empty:
+            kind = any(clause.start <= word.start < clause.end and word.text in self.kinds for word in self.words)
+            if said or places or empty or kind:
                 typed = (frozenset(value.json for value in self._forms(slot)) for slot in said)
+                kinds = (
+                    frozenset(plain(form.format(word.text.lower())).json for form in KIND_FORMS)
+                    for word in self.words
+                    if clause.start <= word.start < clause.end and word.free and word.text in self.kinds
+                )
                 named = (
                     frozenset(plain(form.format(word.text)).json for form in ("{}", "*{}*", "*.{}")) for word in places
                 )
-                return (*typed, *named, *([frozenset({Value(0).json})] if empty else []))
+                return (*typed, *named, *kinds, *([frozenset({Value(0).json})] if empty else []))
         return ()
+
+    def later(self, action: Action) -> frozenset[str]:
+        """Forms of what is only said of something that is asked for afterwards: it does not narrow this."""
+        spans = [clause for clause in self.request.clauses[action.clause + 1 :] if clause.intents]
+        if not spans:
+            return frozenset()
+        start = spans[0].start
+        sooner = {form for slot in self.slots if slot.start < start for form in self.forms(slot)}
+        behind = {form for slot in self.of(TYPED) if slot.start >= start for form in self.forms(slot)}
+        return frozenset(behind - sooner)
 
     def _is_where(self, word: Spoken) -> bool:
         """Whether a word says where something is, and not where it goes."""
         name = plain(word.text)
         slot = any(slot.text == word.text and slot.kind in ("path", "name") for slot in self.slots)
         return (slot or (word.free and word.meant and self._is_place(word))) and name.json not in self.arrivals
+
+    def forms(self, slot: Slot) -> frozenset[str]:
+        """JSON of all that stands for a value in a plan; none for what nothing can take, or what is the default anyway."""
+        if slot.kind not in TYPED | NAMING or slot.value == HERE:
+            return frozenset()
+        units = (convert(unit, slot, self.request.language) for unit in UNITS) if slot.kind == "duration" else ()
+        lengths = (Value(each) for each in units if isinstance(each, int))
+        found = {value.json for value in (*self._forms(slot), *lengths)}
+        if slot.kind in NAMING:
+            found |= {plain(str(slot.value)).json, plain(f"*{slot.value}*").json}
+        return frozenset(found)
 
     def _forms(self, slot: Slot) -> Iterator[Value]:
         for name in ("value", "number", "dotted", "extension"):
@@ -243,6 +294,14 @@ class Offers(Said):
             if isinstance(name, str):
                 found.setdefault(plain(name).json, set()).add(action)
         return {name: frozenset(actions) for name, actions in found.items()}
+
+    @cached_property
+    def written_as(self) -> frozenset[str]:
+        """What the files that are to be made hold, by their endings: "csv"; "md" is markdown, "txt" may be anything."""
+        names = [json.loads(name) for name in self.arrivals if is_file_name(json.loads(name))]
+        kinds = [mimetypes.guess_type(name)[0] or "" for name in names]
+        kinds = [kind.partition("/")[2] for kind in kinds]
+        return frozenset((*(name.rsplit(".", 1)[-1].casefold() for name in names), *kinds))
 
     def _is_place(self, word: Spoken) -> bool:
         """A word that nothing explains behind a word of place; or a noun without an article ("in documents")."""

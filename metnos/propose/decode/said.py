@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 SAYING: Final = frozenset({"quoted", "name"})
 """Kinds of slots whose text may be anything."""
+NAMED: Final = "named"
+"""What a request speaks of that speaks of names (`mentions.toml`)."""
+NEVER_COMPARED: Final = frozenset({"verb", "quantifier", "pronoun", "preposition", "place", "article", "separator",
+                                   "negation", "question", "stop"})  # fmt: skip
+"""Roles of words that are no value, unless they stand where only a value can ("status is open")."""
 LONGEST_SPAN: Final = 8
 """Words of a span that does not go to the end of the request."""
 MOST_SPANS: Final = 160
@@ -80,7 +85,8 @@ class Said:
 
     def speaks(self, word: Spoken, name: str) -> bool:
         """Whether one word is of those that speak of an option."""
-        return any(word.key.startswith(stem) for stem in mentions().get(name, {}).get(self.request.language, []))
+        stems = mentions().get(name, {}).get(self.request.language, [])
+        return any(word.key == stem[:-1] if stem.endswith("$") else word.key.startswith(stem) for stem in stems)
 
     def says(self, value: str) -> bool:
         """Whether a value stands in the request, whatever its case and its marks ("SHA-256")."""
@@ -128,6 +134,21 @@ class Said:
     def content(self) -> tuple[Value, ...]:
         """The words that carry meaning, each by itself, as written."""
         return unique(plain(word.text) for word in self.words if word.free and word.meant)
+
+    @cached_property
+    def compared(self) -> tuple[Value, ...]:
+        """Words that something may be compared with: nouns, and whatever stands behind "is", "equal to"."""
+        lexicon = lexicon_for(self.request.language)
+        found: list[str] = []
+        before: Spoken | None = None
+        for word in self.words:
+            known = lexicon.words.get(word.key)
+            nominal = known is None or known.roles.isdisjoint(NEVER_COMPARED)
+            if word.free and word.meant and (nominal or (before is not None and self.speaks(before, "equals"))):
+                found.append(word.text)
+            if known is None or not known.roles <= NEVER_COMPARED - {"verb"} or self.speaks(word, "equals"):
+                before = word
+        return unique(map(plain, found))
 
     def _runs(self, wanted: Callable[[Spoken], bool]) -> Iterator[str]:
         words, text = self.words, self.request.text

@@ -53,7 +53,7 @@ def as_decoded(of: Decoder, step: Plan, number: int) -> str:
 
 
 def decodable(checks: Checks, case: dict[str, Any], lines: list[str]) -> bool:
-    """Whether each line is one of its grammar."""
+    """Whether each line is one of its grammar, and nothing that was said is left at the end."""
     request = understand(case["request"], case["language"])
     catalog = checks.validator._catalog  # pyright: ignore[reportPrivateUsage]
     assert isinstance(catalog, Catalog)
@@ -65,7 +65,7 @@ def decodable(checks: Checks, case: dict[str, Any], lines: list[str]) -> bool:
     for number, line in enumerate(lines, start=1):
         grammar = LINES.grammar(of.tools.line(begin(checks, request, of.context, steps)))
         if line.startswith("end"):
-            return accepts(grammar, "end\n")
+            return accepts(grammar, "end\n") and not of.tools.values.left(begin(checks, request, of.context, steps))
         step, faults = LINES.read(f"{line}\n", number)
         assert step is not None, faults
         if not accepts(grammar, as_decoded(of, step, number)):
