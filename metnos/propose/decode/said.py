@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -52,6 +53,13 @@ class Spoken(NamedTuple):
 def mentions() -> dict[str, dict[str, list[str]]]:
     """`mentions.toml`."""
     return tomllib.loads(Path(__file__).with_name("mentions.toml").read_text(encoding="utf-8"))
+
+
+def _lengths(count: int) -> Iterator[int]:
+    """Of pieces of so many words: all of them, then from `LONGEST_SPAN` down; every length would be cubic in bytes."""
+    if count > LONGEST_SPAN:
+        yield count
+    yield from range(min(count, LONGEST_SPAN), 0, -1)
 
 
 def plain(text: str) -> Value:
@@ -128,7 +136,8 @@ class Said:
     @cached_property
     def unexplained(self) -> tuple[Value, ...]:
         """Runs of words that nothing explains, longest first, then each of the words: names that no rule sees."""
-        return unique(plain(text) for text in self._runs(lambda word: word.free and word.meant and not word.known))
+        runs = self._runs(lambda word: word.free and word.meant and not word.known)
+        return unique(map(plain, islice(runs, MOST_SPANS)))
 
     @cached_property
     def content(self) -> tuple[Value, ...]:
@@ -157,7 +166,7 @@ class Said:
             end = at
             while end < len(words) and wanted(words[end]):
                 end += 1
-            for length in range(end - at, 0, -1):
+            for length in _lengths(end - at):
                 for first in range(at, end - length + 1):
                     yield text[words[first].start : words[first + length - 1].end]
             at = max(end, at + 1)
@@ -172,11 +181,9 @@ class Said:
         """Passages of the request, whole words, beginning with one that is no punctuation: quoted text first, then the longest."""
         words, text = self.words, self.request.text
         found: list[str] = []
-        for length in range(len(words), 0, -1):
-            for first in range(len(words) - length + 1):
+        for length in range(min(len(words), LONGEST_SPAN + MOST_SPANS), 0, -1):
+            for first in range(len(words) - length if length > LONGEST_SPAN else 0, len(words) - length + 1):
                 last = first + length - 1
-                if length > LONGEST_SPAN and last < len(words) - 1:
-                    continue
                 if words[last].meant and (words[first].meant or length > 1) and words[first].text[0].isalnum():
                     found.append(text[words[first].start : words[last].end])
         return unique((*self.quoted, *(plain(span) for span in found[-MOST_SPANS:])))

@@ -13,6 +13,7 @@ from metnos.propose.decode.choices import END, SOURCE, Choice
 from metnos.propose.decode.lark import line_grammar
 from metnos.propose.decode.loop import Decoder, choice_of, step_of, twice_named
 from metnos.propose.decode.model import Bounds, Impossible, Written
+from metnos.propose.decode.said import MOST_SPANS, Said
 from metnos.propose.decode.state import begin
 from metnos.propose.decode.styles import LINES, PLAN_FILE, Style
 from metnos.propose.models.ports import Decoded, ModelFault, Stop, Usage
@@ -295,6 +296,16 @@ def test_no_line_is_begun_when_enough_has_been_written(shipped: Checks) -> None:
         found = of.decode(session := Costly(3), steps=(FIND,))
         assert isinstance(found, kind)
         assert (session.grammars == 2) == (kind is Impossible)
+
+
+def test_a_request_of_a_thousand_words_offers_no_more_than_a_few_of_its_passages() -> None:
+    """Every run of unknown words, each as long text: that was cubic, and took minutes before a model was asked."""
+    words = [f"zq{number}" for number in range(1_000)]
+    said = Said(understand(f"write {' '.join(words)}"))
+    assert said.unexplained[0].data == " ".join(words)
+    assert len(said.unexplained) <= MOST_SPANS
+    assert len(said.spans) <= MOST_SPANS
+    assert [value.data for value in Said(understand("write zq1 zq2")).unexplained] == ["zq1 zq2", "zq1", "zq2"]
 
 
 @pytest.mark.parametrize("style", [LINES, PLAN_FILE])
