@@ -46,6 +46,8 @@ MORE_ENDINGS: Final = frozenset({"log", "tmp", "bak", "cfg", "ini", "yaml", "yml
 NOUN: Final[frozenset[Role]] = frozenset({"object"})
 WHERE: Final = frozenset({"of", "from", "under", "di", "da", "sotto"})
 """Words of both languages behind which a bare noun names a folder, beside those of place."""
+IN: Final = "in"
+"""The word of both languages that a bare folder stands right behind."""
 FILES: Final = frozenset({"file", "files"})
 """Nouns that never name a folder."""
 _EXTENSION = re.compile(r"[A-Za-z0-9]{1,5}")
@@ -63,7 +65,7 @@ class Offers(Said):
 
     def _is_name(self, name: str) -> bool:
         """A word that is a value of another kind, or tells what the files are like ("empty files"), names none."""
-        if any(slot.text == name and slot.kind not in NAMING for slot in self.slots):
+        if any(name in slot.text.split() and slot.kind not in NAMING for slot in self.request.slots):
             return False
         lexicon = lexicon_for(self.request.language)
         if name.casefold() in lexicon.file_nouns or is_ending(name):
@@ -95,13 +97,18 @@ class Offers(Said):
         said = [slot.value for slot in self.of(SAYING) if isinstance(slot.value, str)]
         names = {value.data for value in (*self.names, *self.places)}
         # What opens a sentence is a verb, known or not; where something is to be put is no pattern.
-        words = [w.text for w in self.words[1:] if w.free and w.meant and not w.known]
         found += [f"*.{word.lower()}" for word in self.kinds]
+        words = [w.text for w in self.words[1:] if w.free and w.meant and not w.known and self._is_of_names(w)]
         words = [word for word in words if word not in names and not is_ending(word)]
-        words = words if self.mentions(NAMED) else []
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
         patterns = unique(plain(pattern) for pattern in found if isinstance(pattern, str))
         return tuple(pattern for pattern in patterns if pattern.json not in self.arrivals)
+
+    def _is_of_names(self, word: Spoken) -> bool:
+        """Whether the clause of a word speaks of names."""
+        clauses = [each for each in self.request.clauses if each.start <= word.start < each.end]
+        start, end = (clauses[0].start, clauses[0].end) if clauses else (0, len(self.request.text))
+        return any(self.speaks(other, NAMED) for other in self.words if start <= other.start < end and other.free)
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -133,10 +140,16 @@ class Offers(Said):
 
     @cached_property
     def places(self) -> tuple[Value, ...]:
-        """Names, and words right behind one of place: what surely says where, so that a plan may not leave it out."""
-        behind = lexicon_for(self.request.language).inside | WHERE
+        """Names, and bare words right behind "in" or "files of": what surely says where, so that a plan may not leave it out."""
+        lexicon = lexicon_for(self.request.language)
+        nouns = lexicon.file_nouns
         pairs = zip(self.words, self.words[1:], strict=False)
-        direct = {plain(second.text) for first, second in pairs if first.key in behind}
+        direct = {plain(first.text) for first, second in pairs if second.key in lexicon.name_before}
+        for before, mark, word in zip(
+            ("", *(word.key for word in self.words)), self.words, self.words[1:], strict=False
+        ):
+            if mark.key == IN or (mark.key in WHERE and before in nouns):
+                direct.add(plain(word.text))
         return tuple(value for value in self.folders if value in self.names or value in direct)
 
     @cached_property
@@ -304,14 +317,22 @@ class Offers(Said):
         return frozenset((*(name.rsplit(".", 1)[-1].casefold() for name in names), *kinds))
 
     def _is_place(self, word: Spoken) -> bool:
-        """A word that nothing explains behind a word of place; or a noun without an article ("in documents")."""
+        """A word that nothing explains behind a word of place; or a noun where a name stands.
+
+        That is behind one without an article ("in documents"), or before "folder" ("in my documents folder").
+        """
+        lexicon = lexicon_for(self.request.language)
+        if word.key in lexicon.never_names:
+            return False
         if not word.known:
             return bool(self.mark(word))
-        lexicon = lexicon_for(self.request.language)
         known = lexicon.words.get(word.key)
         before = [other for other in self.words if other.end <= word.start][-1:]
         noun = known is not None and known.roles == NOUN and known.canonical not in FILES
         noun = noun and word.key not in lexicon.name_marks
+        after = [other for other in self.words if other.start >= word.end][:1]
+        if noun and after and after[0].key in lexicon.name_before:
+            return True
         return noun and bool(before) and before[0].key in lexicon.inside | WHERE
 
     @cached_property

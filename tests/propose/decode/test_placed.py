@@ -51,6 +51,12 @@ GROUPS: Plan = {"tool": "group_entries", "args": {"from_step": 1, "by": "ext"}}
          '1 find_texts pattern="TODO" path="documents" glob="*.md"', True),
         ("find where TODO is written in the markdown files of documents", (),
          '1 find_texts pattern="TODO" files=["written"]', False),
+        ("files in the documents folder larger than 2 MB", (), '1 find_files path="documents" min_size=2000000', True),
+        ("files in the documents folder larger than 2 MB", (), '1 find_files path="larger"', False),
+        ("mostra i file di testo di documents", (), '1 find_files path="testo"', False),
+        ("list the files in here", (), '1 find_files path="here"', False),
+        ("find all images bigger than 2 MB and put their names into big.txt", (), '1 find_files pattern="*images*"',
+         False),
         # empty
         ("quali file sono vuoti?", (), "1 find_files max_size=0", True),
         ("non cancellare niente: dimmi solo quali file sono vuoti", (), "1 find_files min_size=0", False),
@@ -72,6 +78,23 @@ GROUPS: Plan = {"tool": "group_entries", "args": {"from_step": 1, "by": "ext"}}
 )  # fmt: skip
 def test_the_grammar_of_a_line(shipped: Checks, text: str, steps: tuple[Plan, ...], line: str, fits: bool) -> None:
     assert accepts(grammar(decoder(shipped, text, MORE), *steps), f"{line}\n") is fits
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("files in my documents folder older than 2 years", {"2 years", "documents"}),
+        ("write a note that says buy milk at 5 pm into todo.txt", {"todo.txt"}),
+        ("fai una copia di sicurezza di documents/letter.md", {"documents/letter.md"}),
+        ("quali file della cartella documents sono vuoti", {"documents", ""}),
+        ("show the files from inbox", {"inbox"}),
+        ("group the files of documents by extension", {"documents"}),
+        ("from which year is it?", set[str]()),
+        ("sposta i file log in vecchi", {"log", "vecchi"}),
+    ],
+)
+def test_which_words_are_values(shipped: Checks, text: str, values: set[str]) -> None:
+    assert {told.text for told in decoder(shipped, text).tools.values.all} == values
 
 
 @pytest.mark.parametrize(
