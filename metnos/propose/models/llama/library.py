@@ -64,7 +64,7 @@ def _patient() -> Generator[None]:
     """Threads that wait for each other at a barrier sleep, instead of spinning on the core that the last one needs.
 
     OpenMP's library reads the variable once, when it is loaded. On two cores with four other jobs a token took 65 ms so
-    and 3,000 ms without; on idle cores it makes no difference that could be measured (docs/adr/0021).
+    and 3,000 ms without; on idle cores it was not measured (docs/adr/0021).
     """
     name = "OMP_WAIT_POLICY"
     if name in os.environ:  # somebody has decided
