@@ -52,13 +52,13 @@ class _Rules:
     def different(self, items: list[str], least: int, most: int) -> str:
         """`[…]` of different items."""
         name, rest = f"l{len(self._known)}", f"m{len(self._known)}"
-        body = " | ".join(
+        body = "\n  | ".join(
             f"{quoted(item)} {rest}::set_bit({at}) %if bit_clear({at})" for at, item in enumerate(items[:60])
         )
         key = f"{body}{least},{most}"
         if key not in self._known:
             self._known[key] = name
-            self.lines.append(f"{name}::_: {body}".replace(" | ", "\n  | "))
+            self.lines.append(f"{name}::_: {body}")
             closes = f'"]" %if bit_count_ge(_, {least})'
             self.lines.append(f'{rest}::_: {closes}\n  | "," {name}::_ %if bit_count_lt(_, {most})')
         return f'"[" {self._known[key]}::0x0'
