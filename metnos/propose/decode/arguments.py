@@ -88,7 +88,7 @@ class Arguments:
             sofar: The steps so far.
             offers: Of the request.
             entry: What the tool is handed.
-            formats: Endings of files that have a tool of their own ("csv").
+            formats: Endings of files that have a tool of this family for themselves ("csv").
             known: What was found for arguments that do not look at the steps; filled here.
         """
         self.bound = bound
@@ -312,7 +312,7 @@ class Arguments:
         if not self.offers.arrivals.get(name.json, frozenset()).isdisjoint(self.sofar.missing):
             return False
         ending = str(name.data).rsplit(".", 1)[-1].casefold()
-        return self.provider in ("", ending) or ending not in self.formats
+        return self.provider == ending or ending not in self.formats
 
     def is_time(self, name: str) -> bool:
         """Whether an argument is a day or an instant."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from metnos.checks.guards.asked import GENERAL, actions_of, verbs_of
 from metnos.checks.guards.effects import mildest
 from metnos.checks.lowering import takes
+from metnos.checks.providers import provider_of
 from metnos.contracts.kinds import accepts, is_open, reader_for
 from metnos.plan.jsondata import is_list
 from metnos.propose.decode.arguments import Arguments, Known
@@ -28,6 +29,7 @@ from metnos.propose.decode.entry import Entry
 from metnos.propose.decode.parts import Parts, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
 from metnos.propose.decode.state import admits, is_for, may_answer
+from metnos.propose.decode.wanted import Wanted
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ class Tools:
         self.known: Known = {}
         self.values = Values(offers)
         self.formats = frozenset(providers)
+        self.siblings = readers_by_format(self.bounds)
+        self.wanted = Wanted(offers, self.bounds, self.formats)
 
     def _admits(self, effect: EffectClass) -> bool:
         return admits(self.offers.request, effect)
@@ -85,9 +89,21 @@ class Tools:
             return Line(sofar.number, (), ends)
         left = MOST_STEPS - len(sofar.steps)
         bounds = [bound for bound in self.bounds if self._is_due(bound, sofar, hurry=left <= len(sofar.missing))]
-        forms = [form for bound in bounds for form in self.forms(bound, sofar, masked)]
-        forms = [said for form in forms for said in once_each(musts, form)]
-        return Line(sofar.number, tuple(forms), ends)
+        called = [bound for bound in bounds if self.wanted.is_due(bound, sofar)]
+        owed = self.wanted.owed(sofar)
+        if owed and left <= len(sofar.missing) + len(owed) + 1:
+            called = [bound for bound in called if owed[0] in verbs_of(bound.contract)] or called
+        forms = self._said(called, sofar, masked, musts)
+        last = ends and self.wanted.may_end(sofar)
+        if not (forms or last or ends or musts):  # what the words call for cannot be had
+            forms = self._said(bounds, sofar, masked, musts)
+        return Line(sofar.number, tuple(forms), last or (ends and not forms))
+
+    def _said(
+        self, bounds: Iterable[Bound], sofar: Sofar, masked: frozenset[Choice], musts: Sequence[Must]
+    ) -> list[Form]:
+        forms = (form for bound in bounds for form in self.forms(bound, sofar, masked))
+        return [said for form in forms for said in once_each(musts, form)]
 
     def _is_due(self, bound: Bound, sofar: Sofar, *, hurry: bool) -> bool:
         """An effect is done as often as it was asked for; with few lines left only what is missing."""
@@ -129,7 +145,8 @@ class Tools:
         return {**step, "args": {**args, CASE: True}} if sought else step
 
     def _arguments(self, bound: Bound, sofar: Sofar, entry: Entry | None = None) -> Arguments:
-        return Arguments(bound, sofar, self.offers, entry, self.known, self.formats)
+        formats = self.siblings.get(bound.contract.name, frozenset())
+        return Arguments(bound, sofar, self.offers, entry, self.known, formats)
 
     # --- one tool
 
@@ -147,7 +164,8 @@ class Tools:
             found.append(self._worded(bound, sofar))
         found.append(self._each(bound, sofar))
         spent = self.values.spent(sofar)
-        left = [without(each, masked) for each in found if each is not None]
+        shaped = (each and self.wanted.shaped(each, bound, sofar) for each in found)
+        left = [without(each, masked) for each in shaped if each is not None]
         return [form for each in left if each is not None and (form := unspent(each, bound, spent)) is not None]
 
     def can_feed(self, bound: Bound) -> bool:
@@ -176,9 +194,21 @@ class Tools:
             and name not in sofar.consumed.get(number, ())
             and not (sofar.steps[number - 1]["tool"] == name and not bound.contract.field_of_input)
             and self._is_narrow(bound, sofar, number)
+            and self._reads(bound, sofar, number)
+            and self.wanted.may_take(bound, sofar, number)
         ]
         fresh = [each for each in fitting if each not in sofar.consumed and sofar.effect(each) == "read"]
         return tuple(fresh or fitting)
+
+    def _reads(self, bound: Bound, sofar: Sofar, number: int) -> bool:
+        """Whether a tool is the reader of what a search has found: of a format only where the search is for that one."""
+        formats = self.siblings.get(bound.contract.name)
+        if formats is None or sofar.made[number - 1].kind != "file":
+            return True
+        args = [data for step in sofar.behind(number) for data in sofar.steps[step.number - 1]["args"].values()]
+        endings = {data.rsplit(".", 1)[-1].casefold() for data in args if isinstance(data, str) and "." in data}
+        own = provider_of(bound.contract)
+        return own in endings if own else endings.isdisjoint(formats)
 
     def _is_narrow(self, bound: Bound, sofar: Sofar, number: int) -> bool:
         effect = mildest(bound.contract)
@@ -234,6 +264,18 @@ class Tools:
             return None
         parts = Parts(self._arguments(bound, sofar), fixed={consumes.into: ITEM}).parts()
         return None if parts is None else Form(bound.contract.name, (), parts, each=self.offers.lists[0])
+
+
+def readers_by_format(bounds: Iterable[Bound]) -> dict[str, frozenset[str]]:
+    """Tool that reads → the formats that have a tool of the same family ("csv"): the ending of a file tells which reads it."""
+    bounds = [bound for bound in bounds if mildest(bound.contract) == "read"]
+    found: dict[str, frozenset[str]] = {}
+    for bound in bounds:
+        mine = set(bound.contract.families)
+        family = {provider_of(each.contract) for each in bounds if mine & set(each.contract.families)}
+        if len(family) > 1:
+            found[bound.contract.name] = frozenset(family - {""})
+    return found
 
 
 def _acts_on(bound: Bound, thing: str) -> bool:

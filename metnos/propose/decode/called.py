@@ -1,0 +1,242 @@
+"""Which words of a request call for what: cues of `called.toml`, and where they stand.
+
+Law: no word of a language stands in code. A tool whose family has cues stands only where one of them was said; where a
+language has none, every tool does.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from metnos.propose.decode.offers import WHERE, is_ending, is_file_name
+from metnos.request.lexicon import lexicon_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from metnos.checks.bound import Bound
+    from metnos.propose.decode.offers import Offers
+    from metnos.propose.decode.said import Spoken
+    from metnos.request.model import Clause
+
+COUNTED: Final = ("file", "dir", "row", "match")
+"""Kinds of entries whose nouns are known."""
+_REACH: Final = 4
+"""Words between "how many" and what is counted, or between a superlative and its noun."""
+_NEAR: Final = 6
+"""Letters between "larger" and a size that it is compared with."""
+_SORTING: Final = "sort"
+
+
+@cache
+def _cues() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("called.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _table(name: str, language: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(cue.split()) for cue in _cues().get(name, {}).get(language, ()))
+
+
+class Most(NamedTuple):
+    """A superlative."""
+
+    at: int
+    """Number of its word."""
+    field: str
+    down: bool
+    """The greatest first."""
+    one: bool
+    """One thing is meant."""
+
+
+class Called:
+    """The cues of one request."""
+
+    def __init__(self, offers: Offers, formats: frozenset[str] = frozenset()) -> None:
+        """Of `offers`; `formats` are the endings of files that have a reader of their own."""
+        self.formats = formats
+        self.offers = offers
+        self.language = offers.request.language
+        self.lexicon = lexicon_for(self.language)
+        self.words = tuple(word for word in offers.words if word.text[:1].isalnum())
+
+    # --- cues
+
+    def at(self, name: str, *, free: bool = True) -> list[int]:
+        """Where cues of a table begin: numbers of words; `free`: not inside of a value."""
+        return [at for at in range(len(self.words)) if self._begins(name, at, free)]
+
+    def _begins(self, name: str, at: int, free: bool = True) -> bool:
+        return any(self._is_cue(cue, at, free) for cue in _table(name, self.language))
+
+    def _is_cue(self, cue: tuple[str, ...], at: int, free: bool) -> bool:
+        there = self.words[at : at + len(cue)]
+        return len(there) == len(cue) and all(
+            (word.free or not free)
+            and (word.key.startswith(part[:-1]) if part.endswith("*") else word.key == part.casefold())
+            for part, word in zip(cue, there, strict=True)
+        )
+
+    def has(self, name: str, clause: Clause | None = None) -> bool:
+        """Whether a cue was said, in a clause or anywhere."""
+        return any(clause is None or clause.start <= self.words[at].start < clause.end for at in self.at(name))
+
+    # --- tools
+
+    def calls(self, bound: Bound) -> bool:
+        """Whether the request speaks of what a tool makes."""
+        names = [f"{family.verb} {family.object}" for family in bound.contract.families]
+        if "list dirs" in names:
+            return self.folders
+        tables = [name for name in names if _table(name, self.language)]
+        return not tables or any(self._speaks(name) for name in tables)
+
+    def _speaks(self, name: str) -> bool:
+        lesser = {cue[0] for cue in _table("lesser", self.language)}
+        sorts = any(self._verb(word) == _SORTING for word in self.words)
+        polite = [(span.start, span.end) for span in self.offers.request.spans if span.reason == "polite"]
+        return any(
+            not (sorts and self.words[at].key in lesser)
+            and not any(start <= self.words[at].start < end for start, end in polite)
+            for at in self.at(name)
+        )
+
+    def _verb(self, word: Spoken) -> str:
+        known = self.lexicon.words.get(word.key)
+        return known.verb if known is not None else ""
+
+    @cached_property
+    def folders(self) -> bool:
+        """Whether folders are meant themselves: not as the place of files, nor as the name of one."""
+        return any(self._is_meant(at) for at in self.at("dir"))
+
+    def _is_meant(self, at: int) -> bool:
+        words = self.words
+        behind = words[at + 1] if at + 1 < len(words) else None
+        before = [number for number in range(max(0, at - 2), at) if not self._is_article_before(number, at)]
+        if any(self._begins("each", number) for number in range(max(0, at - 1), at)):
+            return True
+        if behind is not None and (self._begins("folder-behind", at + 1) or not behind.free):
+            return False
+        return not any(self._begins("folder-before", number) for number in before[-1:])
+
+    def _is_article_before(self, number: int, at: int) -> bool:
+        known = self.lexicon.words.get(self.words[number].key)
+        return number == at - 1 and known is not None and bool(known.roles & {"article", "pronoun", "quantifier"})
+
+    # --- figures
+
+    @cached_property
+    def counted(self) -> tuple[int, frozenset[str]] | None:
+        """Number of the word that asks how many, and the kinds of what is counted (empty: any); None: nobody asks."""
+        for at in filter(self._is_asked, self.at("number")):
+            for behind in range(at + 1, min(len(self.words), at + 2 + _REACH)):
+                kinds = frozenset(kind for kind in COUNTED if self._begins(kind, behind, free=False))
+                if kinds:
+                    return at, kinds
+            return at, frozenset()
+        return None
+
+    def _is_asked(self, at: int) -> bool:
+        """A verb counts where its clause means it ("sorted by count" does not)."""
+        word = self.words[at]
+        verb = self._verb(word)
+        clauses = [each for each in self.offers.request.clauses if each.start <= word.start < each.end]
+        return not verb or any(intent.verb == verb for each in clauses for intent in each.intents)
+
+    @cached_property
+    def amount(self) -> int | None:
+        """Number of the word that asks how much things come to."""
+        return next(iter(self.at("amount")), None)
+
+    @cached_property
+    def most(self) -> Most | None:
+        """The superlative of the request."""
+        tables: dict[str, Any] = _cues()["superlative"]
+        for name, by_language in tables.items():
+            cues = [tuple(cue.split()) for cue in by_language.get(self.language, ())]
+            for at in range(len(self.words)):
+                cue = next((cue for cue in cues if self._is_cue(cue, at, free=True)), None)
+                if cue is not None and self._is_most(at, at + len(cue)):
+                    return Most(at, name.removeprefix("-"), not name.startswith("-"), self._is_one(at))
+        return None
+
+    def _is_most(self, at: int, behind: int) -> bool:
+        """Where an article makes the superlative: there is one, and nothing that it is compared with."""
+        if not _table("one", self.language):
+            return True
+        end = self.words[behind - 1].end
+        compared = (slot for slot in self.offers.slots if slot.kind in ("size", "duration", "number"))
+        return self._article(at) is not None and not any(end <= slot.start <= end + _NEAR for slot in compared)
+
+    def _article(self, at: int) -> bool | None:
+        """Of the nearest article before a word: whether it is singular; None: there is none near."""
+        for word in reversed(self.words[max(0, at - _REACH) : at]):
+            if word.key in _table_words("one", self.language):
+                return True
+            if word.key in _table_words("many", self.language):
+                return False
+        return None
+
+    def _is_one(self, at: int) -> bool:
+        if any(slot.kind == "integer" for slot in self.offers.slots):
+            return False
+        if _table("one", self.language):
+            return bool(self._article(at))
+        for word in self.words[at + 1 : at + 2 + _REACH]:
+            known = self.lexicon.words.get(word.key)
+            if known is not None and known.roles & {"preposition", "place"}:
+                break
+            if word.key in _table_words("many", self.language):
+                return False
+        return True
+
+    # --- what is looked for inside of files
+
+    @cached_property
+    def inside(self) -> bool:
+        """Whether a text is looked for in files: a cue, files or their text as what is spoken of, and a text."""
+        if not self.at("inside") or self.at("name") or self._reads_rows:
+            return False
+        objects = {intent.object for clause in self.offers.request.clauses for intent in clause.intents}
+        spoken = any(word.key in self.lexicon.file_nouns or self._thing(word) == "texts" for word in self.words)
+        spoken = spoken or any(slot.kind == "glob" for slot in self.offers.slots)
+        return bool(objects & {"files", "texts"}) and spoken and bool(self.sought)
+
+    def _thing(self, word: Spoken) -> str:
+        known = self.lexicon.words.get(word.key)
+        return known.object if known is not None else ""
+
+    @cached_property
+    def _reads_rows(self) -> bool:
+        named = (str(slot.value) for slot in self.offers.slots if slot.kind in ("path", "glob"))
+        return any(name.rsplit(".", 1)[-1].casefold() in self.formats for name in named)
+
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """Texts that may be looked for: quoted, or words that nothing explains and that are no place."""
+        return tuple(self._sought())
+
+    def _sought(self) -> Iterator[str]:
+        cues = {*self.at("inside"), *self.at("remaining")}
+        for value in self.offers.quoted:
+            yield str(value.data)
+        for at, word in enumerate(self.words):
+            named = any(
+                slot.start == word.start and slot.kind in ("path", "name") for slot in self.offers.slots
+            ) and not is_file_name(word.text)
+            free = word.free and word.meant and not word.known and at not in cues and at > 0
+            if (named or free) and "/" not in word.text and not is_ending(word.text) and not self._is_where(word):
+                yield word.text
+
+    def _is_where(self, word: Spoken) -> bool:
+        return self.offers.mark(word) in self.lexicon.inside | WHERE
+
+
+@cache
+def _table_words(name: str, language: str) -> frozenset[str]:
+    return frozenset(cue[0] for cue in _table(name, language))

@@ -1,0 +1,275 @@
+"""What a plan still owes the words of a request: the tools that they call for, and when the plan may end.
+
+Law: each duty is met by kinds, families and the order of steps, never by a tool's name; a duty that nothing here can
+meet is none (the line is made without it).
+
+| the request | what it owes |
+|---|---|
+| asks how many | a figure over things of the kind that is counted |
+| asks how much they come to | a figure over a field |
+| asks for the most of all | sorted, and of one or of a number the first ones taken |
+| looks for a text in files | the search in texts first; names are not looked at for it |
+| goes on behind an effect | a reading of its own behind the effect |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from metnos.checks.guards.asked import Action, actions_of, answers
+from metnos.checks.guards.effects import mildest
+from metnos.plan.jsondata import spell
+from metnos.propose.decode.called import Called
+from metnos.propose.decode.choices import Argument, Choice, Fork, Form, OneOf, Part
+from metnos.propose.decode.parts import without
+from metnos.propose.decode.state import is_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metnos.checks.bound import Bound
+    from metnos.checks.model import CheckedStep
+    from metnos.propose.decode.offers import Offers
+    from metnos.propose.decode.state import Sofar
+    from metnos.request.model import Clause
+
+FIGURES: Final = "stats"
+GROUPS: Final = "group"
+MATCHES: Final = "match"
+COUNT: Final = "count"
+ORDER: Final = ("asc", "desc")
+
+
+class Wanted:
+    """The duties of one request, over the tools that it may name."""
+
+    def __init__(self, offers: Offers, bounds: Iterable[Bound], formats: frozenset[str] = frozenset()) -> None:
+        self.offers = offers
+        self.called = Called(offers, formats)
+        self.bounds = tuple(bounds)
+        self.actions = actions_of(offers.request)
+
+    def _can(self, verb: str, thing: str) -> bool:
+        return any(is_for(bound, verb, thing) for bound in self.bounds)
+
+    # --- tools
+
+    def is_due(self, bound: Bound, sofar: Sofar) -> bool:
+        """Whether the words call for a tool at this line."""
+        if not self.called.calls(bound):
+            return False
+        if self._seeks_texts(sofar):
+            return self._feeds_search(bound)
+        if self._is_counted(sofar) and mildest(bound.contract) == "read":
+            return any(family.verb in ("render", "get") for family in bound.contract.families)
+        if self._is_behind(sofar) and mildest(bound.contract) == "read":
+            return self._begins_anew(bound)
+        return True
+
+    def _begins_anew(self, bound: Bound) -> bool:
+        """Whether a tool looks at how things are then: at those that are counted, if any are."""
+        counted = self.called.counted
+        made = bound.contract.produces
+        if made is None or bound.contract.consumes is not None:
+            return self.called.has("inside") and is_for(bound, "find", "texts")
+        return counted is None or not counted[1] or made.kind in counted[1]
+
+    def _seeks_texts(self, sofar: Sofar) -> bool:
+        """A text is looked for in files, and no step has done it."""
+        if not self.called.inside or not self._can("find", "texts"):
+            return False
+        return not any(made.kind == MATCHES for made in sofar.made)
+
+    def _feeds_search(self, bound: Bound) -> bool:
+        """The search itself; files that are narrowed by what it cannot say; what needs no reading."""
+        if is_for(bound, "find", "texts"):
+            return True
+        if is_for(bound, "find", "files"):
+            return any(slot.kind in ("size", "period", "date", "duration") for slot in self.offers.slots)
+        return mildest(bound.contract) != "read" and bound.contract.consumes is None
+
+    def _is_counted(self, sofar: Sofar) -> bool:
+        """All that was asked for is a figure, and it is there."""
+        plain = len(self.offers.request.clauses) == 1 and not any(action.effectful for action in self.actions)
+        asked = self.called.counted is not None or self.called.amount is not None
+        return plain and asked and self.called.most is None and self._has_figure(sofar)
+
+    def may_take(self, bound: Bound, sofar: Sofar, number: int) -> bool:
+        """Of the most of all, the first ones are taken of what was sorted."""
+        most = self.called.most
+        if most is None or not is_for(bound, "take", "entries"):
+            return True
+        return not {step.number for step in sofar.behind(number)}.isdisjoint(self._steps(sofar, "sort"))
+
+    def _is_behind(self, sofar: Sofar) -> bool:
+        """All effects are done, and a clause behind them is still to be read for itself."""
+        if sofar.missing or not self._last(sofar) or sofar.context.earlier_steps:
+            return False
+        return not all(self._has_own(clause, sofar) for clause in self.offers.request.clauses)
+
+    def _last(self, sofar: Sofar) -> int:
+        return max((step.number for step in sofar.checked.steps if step.worst_effect != "read"), default=0)
+
+    def owed(self, sofar: Sofar) -> tuple[str, ...]:
+        """Verbs of the families that the next steps must have, in order."""
+        if sofar.context.earlier_steps:
+            return ()
+        found: list[str] = []
+        if not self._has_most(sofar):
+            taken = [] if self.called.most is None or not self.called.most.one else ["take"]
+            found += taken if self._steps(sofar, "sort") else ["sort", *taken]
+        if self._asks_figure() and not self._has_figure(sofar):
+            found.append("compute")
+        return tuple(found)
+
+    def _asks_figure(self) -> bool:
+        asked = self.called.counted is not None or self.called.amount is not None
+        return asked and self._can("compute", FIGURES)
+
+    # --- values
+
+    def shaped(self, form: Form, bound: Bound, sofar: Sofar) -> Form | None:
+        """The form with what the words say of its values; None: what it would be handed is not meant any more."""
+        if form.sources and self._is_behind(sofar) and min(form.sources) <= self._last(sofar):
+            return None
+        if self.called.amount is not None and bound.contract.produces and bound.contract.produces.kind == FIGURES:
+            return msgspec.structs.replace(form, parts=tuple(map(_required, form.parts)))
+        most = self.called.most
+        closed: set[Choice] = set()
+        if most is not None and is_for(bound, "sort", "entries"):
+            away = ORDER[0] if most.down else ORDER[1]
+            closed = {Choice(form.tool, "order", spell(away))}
+            closed |= _others(form, most.field)
+        if most is not None and is_for(bound, "take", "entries"):
+            said = any(slot.kind == "integer" for slot in self.offers.slots)
+            closed = {Choice(form.tool, COUNT, spell(1))} if said and not self._says_one() else closed
+        if self._texts_only(bound):
+            patterns = {spell(f"*{text}*") for text in self.called.sought}
+            closed |= {Choice(form.tool, name, value) for name in bound.args for value in patterns}
+        return without(form, frozenset(closed)) if closed else form
+
+    def _says_one(self) -> bool:
+        return any(slot.kind == "integer" and slot.value == 1 for slot in self.offers.slots)
+
+    def _texts_only(self, bound: Bound) -> bool:
+        return self.called.inside and self._can("find", "texts") and is_for(bound, "find", "files")
+
+    # --- the end
+
+    def may_end(self, sofar: Sofar) -> bool:
+        """Whether every duty is met."""
+        if sofar.context.earlier_steps:
+            return True
+        if self._seeks_texts(sofar) or not self._has_most(sofar):
+            return False
+        if self._asks_figure() and not self._has_figure(sofar):
+            return False
+        return all(self._has_own(clause, sofar) for clause in self.offers.request.clauses)
+
+    def _has_figure(self, sofar: Sofar) -> bool:
+        counted, amount = self.called.counted, self.called.amount
+        at = counted[0] if counted is not None else amount or 0
+        after = self._last_effect(self._clause_of(at), sofar)
+        each = self.called.has("each")
+        for number, made in enumerate(sofar.made, start=1):
+            if made.kind != FIGURES and not (each and made.kind == GROUPS):
+                continue
+            behind = sofar.behind(number)
+            if any(step.number < after for step in behind):
+                continue
+            if amount is not None and made.kind == FIGURES and "field" not in sofar.steps[number - 1]["args"]:
+                continue
+            if counted is None or self._is_kind(counted[1], behind, sofar):
+                return True
+        return False
+
+    def _is_kind(self, kinds: frozenset[str], behind: list[CheckedStep], sofar: Sofar) -> bool:
+        """Whether what was counted is of such a kind; several matches in a file are one file only where told apart."""
+        made = {sofar.made[step.number - 1].kind for step in behind}
+        if not kinds or not kinds.isdisjoint(made):
+            return True
+        if MATCHES in made and "file" in kinds:
+            shapes = {f.verb for step in behind for f in step.contract.families}
+            return bool(shapes & {"dedupe", "group"})
+        return False
+
+    def _has_most(self, sofar: Sofar) -> bool:
+        most = self.called.most
+        if most is None or not self._can("sort", "entries"):
+            return True
+        sorted_at = self._steps(sofar, "sort")
+        if not sorted_at:
+            return False
+        if not most.one or not self._can("take", "entries"):
+            return True
+        return any(set(sorted_at) & {step.number for step in sofar.behind(at)} for at in self._steps(sofar, "take"))
+
+    def _steps(self, sofar: Sofar, verb: str) -> list[int]:
+        return [step.number for step in sofar.checked.steps if any(f.verb == verb for f in step.contract.families)]
+
+    # --- clauses behind an effect
+
+    def _clause_of(self, at: int) -> int:
+        start = self.called.words[at].start
+        clauses = self.offers.request.clauses
+        return next((number for number, clause in enumerate(clauses) if clause.start <= start < clause.end), 0)
+
+    def _last_effect(self, clause: int, sofar: Sofar) -> int:
+        """The last step that answers an effect of an earlier clause, if that one is to be read after it; else 0."""
+        if not self._is_afterwards(self.offers.request.clauses[clause]):
+            return 0
+        asked = [action for action in self.actions if action.effectful and action.clause < clause]
+        steps = [step.number for step in sofar.checked.steps if any(_does(action, step) for action in asked)]
+        return max(steps, default=0)
+
+    def _is_afterwards(self, clause: Clause) -> bool:
+        """Whether a clause speaks of how things are then: of what is left, or of things of its own."""
+        if self.called.has("remaining", clause):
+            return True
+        own = any(self.called.has(kind, clause) for kind in ("file", "dir"))
+        return own and not self.called.has("pronoun", clause)
+
+    def _has_own(self, clause: Clause, sofar: Sofar) -> bool:
+        number = self.offers.request.clauses.index(clause)
+        asked = [action for action in self.actions if action.clause == number]
+        if not asked or any(action.effectful for action in asked):
+            return True
+        before = [action for action in self.actions if action.effectful and action.clause < number]
+        if not before or not self._is_afterwards(clause):
+            return True
+        after = self._last_effect(number, sofar)
+        return any(
+            step.worst_effect == "read" and all(each.number > after for each in sofar.behind(step.number))
+            for step in sofar.checked.steps
+        )
+
+
+def _does(action: Action, step: CheckedStep) -> bool:
+    return step.worst_effect != "read" and answers(action, step)
+
+
+def _required(part: Part) -> Part:
+    """A field that is reckoned with is named."""
+    if isinstance(part, Argument) and part.name == "field":
+        return msgspec.structs.replace(part, required=True)
+    return part
+
+
+def _others(form: Form, field: str) -> set[Choice]:
+    """The fields but one, where that one is offered."""
+    found: set[Choice] = set()
+    for part in _flat(form.parts):
+        if isinstance(part.node, OneOf) and any(value.data == field for value in part.node.values):
+            found |= {Choice(form.tool, part.name, value.json) for value in part.node.values if value.data != field}
+    return found
+
+
+def _flat(parts: Iterable[Part]) -> Iterable[Argument]:
+    for part in parts:
+        if isinstance(part, Argument):
+            yield part
+        else:
+            for way in part.ways if isinstance(part, Fork) else (part.arguments,):
+                yield from _flat(way)
