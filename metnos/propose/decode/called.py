@@ -95,6 +95,11 @@ class Called:
         tables = [name for name in names if _table(name, self.language)]
         return not tables or any(self._speaks(name) for name in tables)
 
+    def special(self, bound: Bound) -> bool:
+        """Whether what a tool makes is spoken of in so many words."""
+        names = (f"{family.verb} {family.object}" for family in bound.contract.families)
+        return any(bool(_table(name, self.language)) and self._speaks(name) for name in names)
+
     def _speaks(self, name: str) -> bool:
         lesser = {cue[0] for cue in _table("lesser", self.language)}
         sorts = any(self._verb(word) == _SORTING for word in self.words)

@@ -39,6 +39,8 @@ FIGURES: Final = "stats"
 GROUPS: Final = "group"
 MATCHES: Final = "match"
 COUNT: Final = "count"
+LAST: Final = frozenset({"read", "render", "get", "select"})
+"""Verbs of what may be done with one result, where it is all that was asked for."""
 ORDER: Final = ("asc", "desc")
 
 
@@ -62,8 +64,8 @@ class Wanted:
             return False
         if self._seeks_texts(sofar):
             return self._feeds_search(bound)
-        if self._is_counted(sofar) and mildest(bound.contract) == "read":
-            return any(family.verb in ("render", "get") for family in bound.contract.families)
+        if self._is_said(sofar) and mildest(bound.contract) == "read":
+            return any(family.verb in LAST for family in bound.contract.families) or self.called.special(bound)
         if self._is_behind(sofar) and mildest(bound.contract) == "read":
             return self._begins_anew(bound)
         return True
@@ -90,11 +92,14 @@ class Wanted:
             return any(slot.kind in ("size", "period", "date", "duration") for slot in self.offers.slots)
         return mildest(bound.contract) != "read" and bound.contract.consumes is None
 
-    def _is_counted(self, sofar: Sofar) -> bool:
-        """All that was asked for is a figure, and it is there."""
-        plain = len(self.offers.request.clauses) == 1 and not any(action.effectful for action in self.actions)
-        asked = self.called.counted is not None or self.called.amount is not None
-        return plain and asked and self.called.most is None and self._has_figure(sofar)
+    def _is_said(self, sofar: Sofar) -> bool:
+        """All that was asked for is a figure, or the most of all, and it is there."""
+        if len(self.offers.request.clauses) != 1 or any(action.effectful for action in self.actions):
+            return False
+        most = self.called.most
+        if self._asks_figure():
+            return most is None and self._has_figure(sofar)
+        return most is not None and most.one and self._has_most(sofar)
 
     def may_take(self, bound: Bound, sofar: Sofar, number: int) -> bool:
         """Of the most of all, the first ones are taken of what was sorted."""

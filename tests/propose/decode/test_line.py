@@ -77,7 +77,7 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("the largest files", (), '1 sort_entries <1 by="size"', False),
         ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value=5000000', True),
         ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value="5 MB"', False),
-        ("the three largest files", (FIND,), "2 take_entries <1 count=3", True),
+        ("the first three files", (FIND,), "2 take_entries <1 count=3", True),
         ("a table of the files", (FIND,), '2 render_table <1 columns=["size","name"]', True),
         ("a table of the files", (FIND,), '2 render_table <1 columns=["name","name"]', False),
         ("delete a.txt and b.txt", (), '1 delete_files path=${item} each ["a.txt","b.txt"]', True),
@@ -125,7 +125,7 @@ def test_the_plan_file_under_the_same_choices(shipped: Checks) -> None:
             assert len(json.loads(session.written)["steps"]) == len(found.plan["steps"])
             assert PLAN_FILE.write(2, found.plan["steps"][0]).startswith(',{"tool":')
             written += 1
-    assert written > 20
+    assert written > 15
     assert PLAN_FILE.read("{", 1)[0] is None
     assert PLAN_FILE.read(",[]", 2)[0] is None
 
