@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from metnos.checks.guards.asked import GENERAL
 from metnos.checks.model import CheckContext
 from metnos.propose.decode.choices import Choice
 from metnos.propose.decode.loop import Decoder, choice_of, step_of
@@ -185,10 +186,16 @@ class Planner:
         return self._router
 
     def _known(self, task: _Task) -> Written | Impossible | None:
-        """What is said without a model; where no tool knows any part of the request, that, unless a gate can ask."""
+        """What is said without a model.
+
+        Where no tool knows any part of the request, that: nothing is asked for a thing that no tool makes ("set the
+        alarm": where to?). Where nothing would be asked, a gate decides, if there is one.
+        """
         known = task.decoder.refused()
         parts = task.routed.clauses
-        if known is None and self._gate is None and parts and not any(part.served for part in parts):
+        unknown = bool(parts) and not any(part.served for part in parts)
+        general = isinstance(known, Written) and not task.decoder.offers.mentions(GENERAL)
+        if unknown and (general or (known is None and self._gate is None)):
             return Impossible(code="out-of-scope", about=", ".join(task.routed.unserved))
         return known
 

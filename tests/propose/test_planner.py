@@ -171,6 +171,25 @@ def test_the_gate_refuses(catalog: Catalog, candidates: Candidates) -> None:
     assert (done.code, done.model, done.tokens_out, done.calls) == ("out-of-scope", "random", 0, 1)
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "refused"),
+    [
+        ("it", "Metti la sveglia alle sette", True),
+        ("en", "change the wallpaper", True),
+        ("en", "write something", False),
+        ("it", "crea una cartella", False),
+        ("en", "move the files", False),
+    ],
+)
+def test_nobody_is_asked_where_to_put_what_no_tool_makes(
+    catalog: Catalog, candidates: Candidates, language: str, text: str, refused: bool
+) -> None:
+    model = Decoding()
+    done = Planner(OneModel(model), catalog)(PlanRequest(text=text, language=language), candidates)
+    assert isinstance(done, Declined if refused else Proposal)
+    assert model.sessions == []
+
+
 # --- purposes
 
 

@@ -23,6 +23,8 @@ PRODUCERS: Final = 3
 """Tools that are brought to feed one consumer."""
 SERVED: Final = 0.34
 """Share of a part's words that tools must know, lest it counts as unserved."""
+STRANGE: Final = 0.5
+"""The same of a part that begins with a word which nobody knows, most likely its verb."""
 SURE: Final = 0.6
 """Share from which the words alone are a strong signal."""
 

@@ -31,6 +31,7 @@ from metnos.propose.routing.model import (
     LEXICAL,
     SERVED,
     SMALL_CATALOG,
+    STRANGE,
     SURE,
     WIDER,
     Routed,
@@ -242,6 +243,8 @@ class _Routing:
             return False  # "change my PIN": nothing says that a file is meant
         if part.grounded:
             return True
+        if part.heads and score < STRANGE:
+            return False  # "compress the folder photos": what is to be done is unknown, and most of the rest
         return score >= SERVED or not part.unknown
 
     def _only_files_would(self, part: Part, ranked: Sequence[int]) -> bool:

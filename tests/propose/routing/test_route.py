@@ -85,6 +85,8 @@ def test_what_goes_on_with_files_is_served(router: Router) -> None:
         ("Read a.txt. Turn on the lights", "Turn on the lights"),
         ("read a.txt and turn on the lights", "turn on the lights"),
         ("leggi a.txt e accendi le luci", "accendi le luci"),
+        ("Comprimi la cartella photos in un archivio zip", "Comprimi la cartella photos in un archivio zip"),
+        ("Compress the folder photos into a zip archive", "Compress the folder photos into a zip archive"),
     ],
 )
 def test_an_unknown_verb_begins_a_part(router: Router, said: str, unserved: str) -> None:
