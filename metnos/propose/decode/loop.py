@@ -146,7 +146,7 @@ class _Writing:
             self._close(len(self.lines), {Choice(step["tool"], name, spell(step["args"][name])) for name in twice})
             return None
         step = self.of.tools.completed(step)
-        if step in now.steps:
+        if step in now.since_changed:
             self._close(len(self.lines), {Choice(step["tool"])})
             return None
         self._push(step, self.of.style.write(now.number, step), decoded.margin)

@@ -105,6 +105,12 @@ class Sofar(msgspec.Struct, frozen=True, dict=True):
         """Whether the plan may end: there is a step, and the guard `clause-coverage` misses nothing."""
         return bool(self.steps) and isinstance(clause_coverage(self.checked, self.context), Fine)
 
+    @property
+    def since_changed(self) -> tuple[Plan, ...]:
+        """The steps behind the last one with an effect: what came before may be looked at again."""
+        last = max((number for number in range(1, self.number) if self.effect(number) != "read"), default=0)
+        return self.steps[last:]
+
     def effect(self, number: int) -> EffectClass:
         """The worst effect of a step."""
         return self.checked.steps[number - 1].worst_effect

@@ -130,3 +130,12 @@ def test_what_is_sought_inside(text: str, sought: tuple[str, ...]) -> None:
 def test_a_word_of_a_list_is_named_twice_too() -> None:
     step = {"tool": "find_texts", "args": {"files": ["TODO"], "pattern": "TODO"}}
     assert twice_named(step, ("files",)) == {"files"}
+
+
+def test_what_was_looked_at_before_an_effect_may_be_looked_at_again(shipped: Checks) -> None:
+    request = understand("delete the png files in docs and list what stays")
+    context = CheckContext(source="model", request=request)
+    steps = (FIND, {"tool": "delete_files", "args": {"from_step": 1}})
+    assert FIND in begin(shipped, request, context, (FIND,)).since_changed
+    assert FIND not in begin(shipped, request, context, steps).since_changed
+    assert begin(shipped, request, context, (*steps, FIND)).checked.ok
