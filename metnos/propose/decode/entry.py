@@ -63,7 +63,7 @@ def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
     return {
         "text": texts,
         "name": named,
-        "ending": unique(said),
+        "ending": tuple(value for value in unique(said) if str(value.data).startswith(".")),
         "time": offers.times,
         "number": numbers,
         "bytes": (*offers.sizes, *([Value(0)] if offers.mentions("zero") else [])),

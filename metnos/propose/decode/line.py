@@ -161,7 +161,7 @@ class Tools:
         consumes = bound.contract.consumes
         ready = consumes is not None and consumes.into in bound.contract.own_text and not self.offers.quoted
         if not (ready and any(number not in sofar.consumed for number in sources)):
-            found.append(self._worded(bound, sofar))
+            found.append(self._elsewhere(self._worded(bound, sofar), bound, sofar, sources))
         found.append(self._each(bound, sofar))
         spent = self.values.spent(sofar)
         shaped = (each and self.wanted.shaped(each, bound, sofar) for each in found)
@@ -251,6 +251,15 @@ class Tools:
         """The input, if there is one, is named in words."""
         parts = Parts(self._arguments(bound, sofar)).parts()
         return None if parts is None else Form(bound.contract.name, (), parts)
+
+    def _elsewhere(self, form: Form | None, bound: Bound, sofar: Sofar, sources: tuple[int, ...]) -> Form | None:
+        """A reading that could be handed what was found somewhere does not look there by itself again."""
+        if form is None or mildest(bound.contract) != "read":
+            return form
+        naming = {*bound.contract.targets, *bound.contract.trusted}
+        there = [sofar.steps[at - 1]["args"] for at in sources if at not in sofar.consumed]
+        seen = {Value(each).json for args in there for each in args.values() if isinstance(each, str)}
+        return without(form, frozenset(Choice(form.tool, name, value) for name in naming for value in seen))
 
     def _each(self, bound: Bound, sofar: Sofar) -> Form | None:
         """One step for every name of a list that was said."""

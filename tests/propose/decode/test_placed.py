@@ -142,6 +142,13 @@ def test_a_kind_of_files_is_looked_at_before_they_are_deleted(shipped: Checks) -
     assert accepts(grammar(of, logs), "2 delete_files <1\n")
 
 
+def test_what_was_found_is_not_looked_for_again(shipped: Checks) -> None:
+    of = decoder(shipped, "which files in documents mention Bob?")
+    assert accepts(grammar(of, CSV), '2 find_texts <1 pattern="Bob"\n')
+    assert not accepts(grammar(of, CSV), '2 find_texts pattern="Bob" path="documents"\n')
+    assert accepts(grammar(of), '1 find_texts pattern="Bob" path="documents"\n')
+
+
 def test_who_asks_the_day_has_had_the_day(shipped: Checks) -> None:
     of = decoder(shipped, "what day is it today?", ("get_now",))
     now = begin(of.checks, of.request, of.context, ({"tool": "get_now", "args": {}},))
