@@ -67,6 +67,12 @@ def test_the_cases_are_what_the_issue_asks_for() -> None:
     assert {case.id for case in CASES.values() if not case.declines} == GOLD.keys()
 
 
+def test_the_fresh_ones_are_cases_and_none_is_of_the_others() -> None:
+    fresh = read_cases(DATA / "planning_fresh.jsonl")
+    assert len(fresh) >= 40
+    assert not {case.request for case in fresh} & {case.request for case in CASES.values()}
+
+
 @pytest.mark.parametrize("group", range(4))
 def test_a_right_plan_is_found_right(desk: Desk, reply: Reply, group: int) -> None:
     for name in sorted(GOLD)[group::4]:
