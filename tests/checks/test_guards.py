@@ -21,6 +21,7 @@ from metnos.contracts.model import Contract, EffectRule
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.model import Plan
 from metnos.request.model import Clause, Request, RequestIntent, Slot, Told
+from metnos.request.understand import understand
 from metnos.sdk import EffectClass
 from tests.support import generated
 
@@ -403,3 +404,23 @@ def test_findings_are_told_apart() -> None:
         ["c"],
         ["d"],
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "grounded"),
+    [
+        ("delete the log files and show me what is in documents", "documents", False),
+        ("delete the file in archive", "archive", False),
+        ("delete the file archive", "archive", True),
+        ("delete notes.txt in archive", "notes.txt", True),
+        ("delete what is in ./archive", "./archive", True),
+        ("delete old.log and move a.txt into archive", "archive", False),
+        ("delete old.log and move a.txt into archive", "old.log", True),
+    ],
+)
+def test_a_place_is_not_what_is_deleted(shipped: Catalog, said: str, path: str, grounded: bool) -> None:
+    plan = {"steps": [{"tool": "delete_files", "args": {"path": path}}, END]}
+    validator = Validator(shipped)
+    context = CheckContext(source="model", request=understand(said, "en"))
+    found = faults(guard_with(validator)(validator(plan, context), context), "grounding")
+    assert (not found) is grounded, found

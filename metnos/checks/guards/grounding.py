@@ -7,9 +7,11 @@ model's literal must be one of the request's values; what a model will write lat
 from __future__ import annotations
 
 import posixpath
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from metnos.checks.guards.asked import lexicon_of, mark_of
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.checks.guards.places import at_home
 from metnos.checks.shapes import is_list, is_object
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 GROUNDED_SOURCES = frozenset({"user", "author", "host", "template"})
 """Who may write a target. `model` and `cache` may only copy one."""
+_LOOKS_LIKE_A_FILE = re.compile(r"[./\\\"'«“]")
 _QUOTES = "\"'`“”‘’«»„"
 
 
@@ -35,19 +38,45 @@ def grounding(checked: Checked, context: CheckContext) -> Finding:
     acting = [step for step in checked.steps if step.worst_effect != "read"]
     if not acting:
         return verdict("grounding", context, [])
-    tracing = _Tracing(checked, _values(context.request, context.home))
+    known = _values(context.request, context.home)
+    tracing = _Tracing(checked, known)
+    of_files = _Tracing(checked, known - _places(context.request))
     found: list[Diagnostic] = []
     for step in acting:
         values = _arguments(step)
         for target in step.contract.targets:
             if target in values:  # else the contract's default holds
                 where = pointer(f"/steps/{step.number - 1}/args", target)
-                found += tracing.faults(values[target], step, where)
+                judge = of_files if _is_what_is_acted_on(target, step) else tracing
+                found += judge.faults(values[target], step, where)
     return verdict("grounding", context, found)
 
 
 def _arguments(step: CheckedStep) -> dict[str, Expression]:
     return dict(step.args.items) if isinstance(step.args, DictOf) else {}
+
+
+def _is_what_is_acted_on(target: str, step: CheckedStep) -> bool:
+    """Whether this target is the file that the step is about, and not where it goes."""
+    consumes = step.contract.consumes
+    return consumes is not None and consumes.into == target and "file" in consumes.kinds
+
+
+def _places(request: Request | None) -> frozenset[str]:
+    """Bare names that only say where: "delete the logs and show what is in documents" deletes no `documents`."""
+    if request is None:
+        return frozenset()
+    lexicon = lexicon_of(request)
+    where = lexicon.towards | lexicon.inside
+    slots = [
+        (slot.text, mark_of(request, clause, slot) in where)
+        for clause in request.clauses
+        for slot in request.slots
+        if clause.start <= slot.start < clause.end and not _LOOKS_LIKE_A_FILE.search(slot.text)
+    ]
+    acted_on = {normalised(text) for text, placed in slots if not placed}
+    named = {text for text in names_said(request) if not _LOOKS_LIKE_A_FILE.search(text)}
+    return frozenset(normalised(text) for text in (*named, *(text for text, placed in slots if placed))) - acted_on
 
 
 class _Tracing:
