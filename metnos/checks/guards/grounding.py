@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from metnos.checks.model import CheckContext, Checked, CheckedStep
+    from metnos.contracts.model import Contract
     from metnos.request.model import Request
 
 GROUNDED_SOURCES = frozenset({"user", "author", "host", "template"})
@@ -40,14 +41,14 @@ def grounding(checked: Checked, context: CheckContext) -> Finding:
         return verdict("grounding", context, [])
     known = _values(context.request, context.home)
     tracing = _Tracing(checked, known)
-    of_files = _Tracing(checked, known - _places(context.request))
+    of_files = _Tracing(checked, known - places_said(context.request))
     found: list[Diagnostic] = []
     for step in acting:
         values = _arguments(step)
         for target in step.contract.targets:
             if target in values:  # else the contract's default holds
                 where = pointer(f"/steps/{step.number - 1}/args", target)
-                judge = of_files if _is_what_is_acted_on(target, step) else tracing
+                judge = of_files if is_what_is_acted_on(target, step.contract) else tracing
                 found += judge.faults(values[target], step, where)
     return verdict("grounding", context, found)
 
@@ -56,13 +57,13 @@ def _arguments(step: CheckedStep) -> dict[str, Expression]:
     return dict(step.args.items) if isinstance(step.args, DictOf) else {}
 
 
-def _is_what_is_acted_on(target: str, step: CheckedStep) -> bool:
-    """Whether this target is the file that the step is about, and not where it goes."""
-    consumes = step.contract.consumes
+def is_what_is_acted_on(target: str, contract: Contract) -> bool:
+    """Whether this argument is the file that a step is about, and not where it goes."""
+    consumes = contract.consumes
     return consumes is not None and consumes.into == target and "file" in consumes.kinds
 
 
-def _places(request: Request | None) -> frozenset[str]:
+def places_said(request: Request | None) -> frozenset[str]:
     """Bare names that only say where: "delete the logs and show what is in documents" deletes no `documents`."""
     if request is None:
         return frozenset()

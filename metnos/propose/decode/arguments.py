@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from metnos.checks.bound import worst_effect
 from metnos.checks.guards.effects import REPLACING, mildest
+from metnos.checks.guards.grounding import is_what_is_acted_on, normalised
 from metnos.checks.providers import provider_of
 from metnos.checks.shapes import ANY, Shape
 from metnos.contracts.kinds import is_open
@@ -279,7 +280,7 @@ class Arguments:
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
             words = () if self.acts or default == HERE or offers.folders else offers.unexplained
-            names = [value for value in self._named(default) if self._is_at_hand(value)]
+            names = [value for value in self._named(name, default) if self._is_at_hand(value)]
             return unique((*names, *(() if offers.names else words), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
@@ -295,7 +296,7 @@ class Arguments:
             return free if default is None else ()
         return (*free, *offers.names, *self._results("string"), *offers.times, *offers.extensions, *offers.passages)
 
-    def _named(self, default: Any) -> tuple[Value, ...]:
+    def _named(self, name: str, default: Any) -> tuple[Value, ...]:
         """Names for a target: of folders where it takes one; for a reading those of files, if there are such."""
         names = self.offers.names
         if default == HERE:
@@ -303,6 +304,8 @@ class Arguments:
         files = tuple(value for value in names if is_file_name(str(value.data)))
         if not self.acts and any("*" in str(part.get("default", "")) for part in self.properties.values()):
             return (*files, *self.offers.folders)  # what has a pattern for the names in it may be a folder
+        if self.acts and is_what_is_acted_on(name, self.contract):
+            return tuple(value for value in names if normalised(str(value.data)) not in self.offers.only_places)
         return names if self.acts or not files else files
 
     def _is_at_hand(self, name: Value) -> bool:

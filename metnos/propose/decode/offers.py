@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from metnos.cache.generalise.conversions import CONVERSIONS, REFERENCES, convert
 from metnos.checks.guards.asked import Action, actions_of
 from metnos.checks.guards.destination import PLACING, destination_of
+from metnos.checks.guards.grounding import places_said
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.said import NAMED, SAYING, Said, Spoken, plain
@@ -62,6 +63,11 @@ class Offers(Said):
         """What is named: paths, names, quoted text, addresses, URLs; as a target may be written."""
         slots = [slot.value for slot in self.of(NAMING) if isinstance(slot.value, str) and slot.value]
         return unique(plain(name) for name in (*slots, *filter(self._is_name, names_said(self.request))))
+
+    @cached_property
+    def only_places(self) -> frozenset[str]:
+        """Of these, those that only say where, as grounding knows them; normalised."""
+        return places_said(self.request)
 
     def _is_name(self, name: str) -> bool:
         """A word that is a value of another kind, or tells what the files are like ("empty files"), names none."""
