@@ -50,6 +50,13 @@ $(CATALOG): | build
 build:
 	@mkdir -p build
 
+.PHONY: model
+model: .venv/.runtime $(CATALOG) ## a local model for what no template serves: builds llama.cpp and fetches 1.1 GB, once
+	@$(BIN)/python -c "import llama_cpp" 2>/dev/null || { \
+		echo "building llama.cpp into .venv (once; some ten minutes) ..." >&2; $(INSTALL) -e '.[llama]'; }
+	@$(BIN)/metnos --home .metnos model pull $(MODEL)
+MODEL ?= qwen2.5-coder-1.5b
+
 # ------------------------------------------------------------------------------------------------ to work on it
 
 .venv/.dev: .venv/.runtime

@@ -131,7 +131,7 @@ CASES: tuple[Case, ...] = (
     Case(row=13, kind="plan file", name="endless on stdin", code="too-large", attack=given(b" " * 3_000_000)),
     Case(row=13, kind="plan file", name="nothing on stdin", code="terminal-missing", attack=given(b"")),
     Case(row=13, kind="plan file", name="NUL in notation", code="bad-name", attack=plan_of("1 find_files\0\nend\n")),
-    Case(row=13, kind="plan file", name="a sentence of 100,000 letters", code="not_understood", attack=_sentence(LONG)),
+    Case(row=13, kind="plan file", name="a sentence of 100,000 letters", status=2, code="request-too-long", where="request", attack=_sentence(LONG)),
     Case(row=13, kind="plan file", name="a sentence of combining marks", code="not_understood",
          attack=_sentence("how many files" + "\u0301" * 20_000)),
     Case(row=13, kind="plan file", name="a sentence of NUL escapes", code="not_understood", attack=_sentence("\x01\x02\x1b[2J")),

@@ -192,6 +192,8 @@ class Called:
             return False
         if _table("one", self.language):
             return bool(self._article(at))
+        if any(word.key in _table_words("order", self.language) for word in self.words[at + 1 : at + 2]):
+            return False
         for word in self.words[at + 1 : at + 2 + _REACH]:
             known = self.lexicon.words.get(word.key)
             if known is not None and known.roles & {"preposition", "place"}:
