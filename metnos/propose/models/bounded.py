@@ -5,6 +5,7 @@ Law: imported only where a server is asked; knows no model.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -41,11 +42,16 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = self._most
-        async for part in self._stream:
-            left -= len(part)
-            if left < 0:
-                raise httpx2.DecodingError(f"the reply is longer than {self._most} bytes", request=self._request)
-            yield part
+        parts = aiter(self._stream)
+        try:
+            async for part in parts:
+                left -= len(part)
+                if left < 0:
+                    raise httpx2.DecodingError(f"the reply is longer than {self._most} bytes", request=self._request)
+                yield part
+        finally:
+            if isinstance(parts, AsyncGenerator):  # cut off: nobody else ends it
+                await parts.aclose()
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -274,6 +274,7 @@ class _Reader:
             await asyncio.gather(*others, return_exceptions=True)
             if self._client is not None:
                 await self._client.close()
+            await self._loop.shutdown_asyncgens()  # of answers that were cut off
 
         asyncio.run_coroutine_threadsafe(wind_up(), self._loop).result(timeout=10)
         self._loop.call_soon_threadsafe(self._loop.stop)
