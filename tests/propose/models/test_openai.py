@@ -124,12 +124,13 @@ def test_a_connection_that_a_server_may_have_closed_is_not_used_again(
 
 
 def test_calls_run_side_by_side(server: ModelServer, model: Callable[..., OpenAIModel]) -> None:
-    server.enqueue(*[ModelReply("x", first_s=0.3)] * 6)
+    server.enqueue(*[ModelReply("x", first_s=2.5)] * 6)
     one = model()
     with ThreadPoolExecutor(6) as pool:
         futures = [pool.submit(ask, one) for _ in range(6)]
         while len(server.seen) < 6:  # all of them were there before the first was answered
             assert not any(each.done() for each in futures)
+            time.sleep(0.01)
         assert {each.result().text for each in futures} == {"x"}
 
 
