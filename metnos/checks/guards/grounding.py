@@ -41,14 +41,16 @@ def grounding(checked: Checked, context: CheckContext) -> Finding:
         return verdict("grounding", context, [])
     known = _values(context.request, context.home)
     tracing = _Tracing(checked, known)
-    of_files = _Tracing(checked, known - places_said(context.request))
+    of_files: _Tracing | None = None  # made where a step acts on a file that is written out, which few do
     found: list[Diagnostic] = []
     for step in acting:
         values = _arguments(step)
         for target in step.contract.targets:
             if target in values:  # else the contract's default holds
                 where = pointer(f"/steps/{step.number - 1}/args", target)
-                judge = of_files if is_what_is_acted_on(target, step.contract) else tracing
+                judge = tracing
+                if is_what_is_acted_on(target, step.contract):
+                    judge = of_files = of_files or _Tracing(checked, known - places_said(context.request))
                 found += judge.faults(values[target], step, where)
     return verdict("grounding", context, found)
 

@@ -20,7 +20,7 @@ from metnos.checks.guards.grounding import places_said
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.said import NAMED, SAYING, Said, Spoken, plain
-from metnos.request.lexicon import lexicon_for
+from metnos.request.lexicon import Lexicon, lexicon_for
 from metnos.request.named import names_said
 from metnos.request.words import Role
 from metnos.values.runtime import PERIODS
@@ -59,6 +59,11 @@ class Offers(Said):
     """The values of one request. Made once; each list when it is first asked for."""
 
     @cached_property
+    def lexicon(self) -> Lexicon:
+        """Of the request's language."""
+        return lexicon_for(self.request.language)
+
+    @cached_property
     def names(self) -> tuple[Value, ...]:
         """What is named: paths, names, quoted text, addresses, URLs; as a target may be written."""
         slots = [slot.value for slot in self.of(NAMING) if isinstance(slot.value, str) and slot.value]
@@ -73,7 +78,7 @@ class Offers(Said):
         """A word that is a value of another kind, or tells what the files are like ("empty files"), names none."""
         if any(name in slot.text.split() and slot.kind not in NAMING for slot in self.request.slots):
             return False
-        lexicon = lexicon_for(self.request.language)
+        lexicon = self.lexicon
         if name.casefold() in lexicon.file_nouns or is_ending(name):
             return False
         if any(word.text == name and word.free and self.speaks(word, NAMED) for word in self.words):
@@ -128,7 +133,7 @@ class Offers(Said):
     @cached_property
     def _kinds_of_files(self) -> frozenset[str]:
         """Words beside one that means files ("log files", "file log")."""
-        nouns = lexicon_for(self.request.language).file_nouns
+        nouns = self.lexicon.file_nouns
         pairs = list(zip(self.words, self.words[1:], strict=False))
         before = [first.text for first, second in pairs if second.key in nouns]
         return frozenset((*before, *(second.text for first, second in pairs if first.key in nouns)))
@@ -136,7 +141,7 @@ class Offers(Said):
     @cached_property
     def folders(self) -> tuple[Value, ...]:
         """Names that may be those of folders: without an extension, behind a word of place if nothing explains them."""
-        nouns = lexicon_for(self.request.language).file_nouns
+        nouns = self.lexicon.file_nouns
         pairs = zip(self.words, self.words[1:], strict=False)
         kinds = {plain(second.text) for first, second in pairs if first.key in nouns and second.key not in nouns}
         kinds = {kind for kind in kinds if _EXTENSION.fullmatch(str(kind.data))}
@@ -147,7 +152,7 @@ class Offers(Said):
     @cached_property
     def places(self) -> tuple[Value, ...]:
         """Names, and bare words right behind "in" or "files of": what surely says where, so that a plan may not leave it out."""
-        lexicon = lexicon_for(self.request.language)
+        lexicon = self.lexicon
         nouns = lexicon.file_nouns
         pairs = zip(self.words, self.words[1:], strict=False)
         direct = {plain(first.text) for first, second in pairs if second.key in lexicon.name_before}
@@ -299,7 +304,7 @@ class Offers(Said):
     def arrivals(self) -> dict[str, frozenset[Action]]:
         """JSON of a name → the actions that put something there."""
         found: dict[str, set[Action]] = {}
-        lexicon = lexicon_for(self.request.language)
+        lexicon = self.lexicon
         for action in actions_of(self.request):
             slot = destination_of(self.request, action) if action.effectful else None
             name = slot.value if slot is not None else None
@@ -327,7 +332,7 @@ class Offers(Said):
 
         That is behind one without an article ("in documents"), or before "folder" ("in my documents folder").
         """
-        lexicon = lexicon_for(self.request.language)
+        lexicon = self.lexicon
         if word.key in lexicon.never_names:
             return False
         if not word.known:
@@ -349,7 +354,7 @@ class Offers(Said):
     @cached_property
     def describes(self) -> bool:
         """The same, not by a name."""
-        words = lexicon_for(self.request.language).words
+        words = self.lexicon.words
         described = (words.get(word.key) for word in self.words if word.free and word.meant)
         return any(slot.kind not in NAMING for slot in self.slots) or any(
             word is None or not word.roles & {"verb", "object", "quantifier", "pronoun"} for word in described
