@@ -6,12 +6,12 @@ Law: the table below is the whole command line; `--help` imports no other room.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from metnos.cli import exits
+from metnos.cli.lazy import LazyGroup
 from metnos.cli.output import Fault, Output
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("metnos.cli.plans", "Name every fault of a plan file, in one pass."),
     "run": ("metnos.cli.plans", "Run a plan file."),
     "resume": ("metnos.cli.turns", "Go on with a turn that waits or was cut off."),
-    "log": ("metnos.cli.turns", "List recorded turns, or show and verify one."),
+    "log": ("metnos.cli.logs", "List recorded turns, show or verify one, work with them."),
     "replay": ("metnos.cli.turns", "Replay a recorded turn offline and compare."),
     "feedback": ("metnos.cli.cache", "Say whether a turn's plan was good or bad."),
     "cache": ("metnos.cli.cache", "Explain, list, verify and prune what was learned."),
@@ -35,26 +35,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Command → (module, help line); the function is named like the command, with `_command` behind it."""
 
 
-class LazyGroup(click.Group):
-    """Commands by table: listed without being imported."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in COMMANDS:
-            return None
-        module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(module), f"{cmd_name}_command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in exits.MEANINGS.items()) + ".",
 )

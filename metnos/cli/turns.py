@@ -90,7 +90,7 @@ def _is_dialog(turn: str, name: str) -> bool:
 @click.option("--verify", is_flag=True, help="Only check the chain, the signed head and the anchor.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many turns to list.")
 @format_option
-def log_command(desk: Desk, turn: str | None, verify: bool, limit: int, form: str) -> int:
+def show_command(desk: Desk, turn: str | None, verify: bool, limit: int, form: str) -> int:
     """List recorded turns, newest first; or show one. TURN may be a prefix, or `last`."""
     output = desk.output
     with desk.engine() as engine:

@@ -334,6 +334,24 @@ def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> 
         assert capsys.readouterr().out.startswith(f"Usage: metnos {command}")
 
 
+def test_what_is_no_command_of_the_log_is_a_turn(metnos: Metnos) -> None:
+    assert metnos("ask", COUNT).status == 0
+    shown = metnos("--json", "log", "last").json
+    assert shown["request"] == COUNT
+    for words in (
+        ("log", "--json", "last"),
+        ("log", shown["turn"], "--json"),
+        ("log", "show", shown["turn"][:-1], "--json"),
+        ("log", "--json", "show", "last"),
+        ("log", "--limit", "5", "--json", "last"),
+    ):
+        assert metnos(*words).json == shown, words
+    assert [one["turn"] for one in metnos("log", "--json").json["turns"]] == [shown["turn"]]
+    assert metnos("log", "--limit", "5").out.startswith(shown["turn"])
+    assert metnos("log", "--json", "nothing-begins-so").error["code"] == "turn-missing"
+    assert metnos("log", "last", "--help").out.startswith("Usage: metnos log show")
+
+
 def test_version(metnos: Metnos) -> None:
     from metnos import __version__
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from metnos.cli import exits
-from metnos.cli.main import COMMANDS, exit_of_code, main
+from metnos.cli.main import exit_of_code, main
 from metnos.plan.codes import CODES
 from metnos.turn.facts import OUTCOMES
 from tests.support.terminal import COMMAND, TOOLS, Metnos
@@ -294,15 +294,21 @@ def test_a_bug_is_told_as_json_too(monkeypatch: pytest.MonkeyPatch, capsysbinary
 
 
 def test_every_command_in_the_table_is_one() -> None:
-    from metnos.cli.main import LazyGroup, cli
-
-    assert isinstance(cli, LazyGroup)
     import click
 
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
-        assert command.help
+    from metnos.cli.lazy import LazyGroup
+    from metnos.cli.main import cli
+
+    groups: list[click.Command] = [cli]
+    for group in groups:
+        assert isinstance(group, LazyGroup)
+        for name, (_, line) in group.table.items():
+            command = group.get_command(click.Context(group), name)
+            assert command is not None
+            assert command.help
+            assert line.endswith(".")
+            groups += [command] if isinstance(command, LazyGroup) else []
+    assert len(groups) > 1
 
 
 def test_a_fault_without_a_hint_of_its_own_has_that_of_its_code(metnos: Metnos) -> None:

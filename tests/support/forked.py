@@ -77,10 +77,11 @@ class Forked(Metnos):
 
 def _serve() -> None:
     import metnos.cli.main as door
+    from metnos.cli.logs import LOG_COMMANDS
     from metnos.cli.main import COMMANDS
     from metnos.engine import Engine  # noqa: F401 - warm
 
-    for module, _ in COMMANDS.values():
+    for module, _ in (*COMMANDS.values(), *LOG_COMMANDS.values()):
         __import__(module)
     for module in ("metnos.record.sqlite", "metnos.drivers.live", "metnos.execute.runner", "metnos.execute.roots",
                    "metnos.cache.templates.library", "metnos.contracts.load", "metnos.checks.validator", "metnos.plan.parse",

@@ -1,0 +1,20 @@
+"""`metnos log`: recorded turns, and everything that is done with them where they lie.
+
+Law: the table below is the whole group; what is none of its commands is a turn, and is shown.
+"""
+
+from __future__ import annotations
+
+import click
+
+from metnos.cli.lazy import DefaultGroup, Table
+
+LOG_COMMANDS: Table = {
+    "show": ("metnos.cli.turns", "List recorded turns, or show and verify one; meant where no command is named."),
+}
+"""Command → (module, help line)."""
+
+
+@click.command(cls=DefaultGroup, table=LOG_COMMANDS, default="show")
+def log_command() -> None:
+    """List recorded turns, newest first; or show one: `metnos log TURN`; or work with them, by the commands below."""
