@@ -12,7 +12,7 @@ export HATCH_BUILD_NO_HOOKS=true
 resolve() { # resolve PYTHON REPORT [pip options]
     python="$1"; report="$2"; shift 2
     "$python" -m pip --disable-pip-version-check -qq install --dry-run --ignore-installed --report "$report" \
-        "$@" '.[docs,llama]' hatchling
+        "$@" '.[docs,llama,ray]' hatchling
 }
 
 sh scripts/find_python.sh 3.11 >"$work/python" || { echo "make constraints needs Python 3.11" >&2; exit 3; }

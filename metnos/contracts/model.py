@@ -90,7 +90,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    timeout_s: float = 30.0
+    timeout_s: int | float = 30.0
     memory_mb: int = 512
     output_bytes: int = 16 * 1024 * 1024
 

@@ -3,7 +3,7 @@
 Law: everything the machine may know of the world is in here; `at` is µs since 1970-01-01 UTC, written by the
 driver. `TurnOpened.now` is the turn's one reference time. Never reorder or rename a field: the log holds them.
 Where a default is a text, defaults are written out (`omit_defaults=False`): msgspec leaves a default out by identity,
-and equal inputs must give equal bytes.
+and equal inputs must give equal bytes. A field added now follows `turn.logic`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from metnos.plan.diagnostics import Diagnostic
 from metnos.sdk import Effect, Failure
@@ -72,6 +73,9 @@ class TurnOpened(Input, frozen=True, tag="turn_opened", omit_defaults=False):
     """Whether somebody can be asked to choose where a failure leaves a choice."""
     fillers_see: bool = False
     """Whether a filler is written when the results are there that its step takes, and is shown them."""
+    logic: dict[str, int] | UnsetType = UNSET
+    """Flag of `turn.logic` → level: how the machine behaves where it once behaved in another way. Unset, never empty:
+    as at 0.1."""
 
 
 class PlanFound(Input, frozen=True, tag="plan_found"):

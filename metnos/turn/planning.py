@@ -31,6 +31,7 @@ from metnos.turn.commands import LookUpPlan
 from metnos.turn.consent import forecast
 from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
 from metnos.turn.filling import begin_fillers
+from metnos.turn.logic import unknown
 from metnos.turn.proposals import propose
 from metnos.turn.schedule import queue_ready, wire
 from metnos.turn.state import Held, PlanRun
@@ -56,6 +57,9 @@ def turn_opened(turn: TurnState, item: TurnOpened) -> None:
     """The first input: a request to find a plan for, or a plan."""
     if item.plan is None and item.request is None:
         refuse(turn.phase, item, "a turn needs a request or a plan")
+    flag = unknown(item.logic)
+    if flag:
+        refuse(turn.phase, item, f"this version does not know the logic {flag!r} at that level")
     turn.opened = item
     turn.inputs = dict(item.inputs)
     if item.request is not None:
