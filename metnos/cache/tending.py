@@ -96,9 +96,16 @@ class Tending:
         self._most = most
         self._written = 0
 
-    def entries(self, asking: Asking, tool: str = "") -> Iterator[EntryView]:
-        """The entries of who asks, and the shared ones, oldest first; only those that name `tool`, if one is given."""
+    def entries(self, asking: Asking, tool: str = "", catalog: Catalog | None = None) -> Iterator[EntryView]:
+        """The entries of who asks, and the shared ones, oldest first.
+
+        Args:
+            asking: Who, and when.
+            tool: Only those that name it; empty: all.
+            catalog: Their state is the one that they would have under these tools; None: under those of now.
+        """
         counts = self.counts()
+        world = self._world if catalog is None else self._world.over(catalog)
         for key in self._store.every_key():
             if isinstance(key, str) and key[:3] not in ("l0:", "l1:"):
                 continue
@@ -111,11 +118,11 @@ class Tending:
             ):
                 continue
             if not tool or tool in entry.depends.executors:
-                yield self._view(known, entry, counts.get(str(key), 0), asking)
+                yield self._view(known, entry, counts.get(str(key), 0), asking, world)
 
-    def _view(self, known: Known, entry: Entry, uses: int, asking: Asking) -> EntryView:
+    def _view(self, known: Known, entry: Entry, uses: int, asking: Asking, world: World) -> EntryView:
         here = msgspec.structs.replace(asking, channel=entry.depends.channel)
-        differs = first_difference(entry, self._world, here)
+        differs = first_difference(entry, world, here)
         return EntryView(
             entry=known.reference,
             layer=entry.layer,

@@ -11,6 +11,7 @@ from metnos.cli.lazy import DefaultGroup, Table
 
 LOG_COMMANDS: Table = {
     "show": ("metnos.cli.turns", "List recorded turns, or show and verify one; meant where no command is named."),
+    "drift": ("metnos.cli.drift", "Say what has changed in tools, results and verdicts since turns were recorded."),
 }
 """Command → (module, help line)."""
 

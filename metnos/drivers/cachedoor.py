@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from metnos.cache.model import Explanation, Learned
     from metnos.cache.templates.template import Source
     from metnos.cache.tending import EntryView, Stats, Verified
+    from metnos.contracts.catalog import Catalog
     from metnos.drivers.parts import Parts
     from metnos.request.model import Request
 
@@ -89,16 +90,21 @@ class CacheDoor:
             found, served=SOURCE, entry=entry, reason="", detail="", plan=None, tried=()
         )  # fmt: skip
 
-    def entries(self, tool: str = "") -> list[EntryView]:
-        """What was learned, oldest first; only entries that name `tool`, if one is given."""
-        return list(self._parts.plan_cache.tending.entries(self._asking(), tool))
+    def entries(self, tool: str = "", catalog: Catalog | None = None) -> list[EntryView]:
+        """What was learned, oldest first.
 
-    def templates(self, tool: str = "") -> list[EntryView]:
-        """The publisher's templates, each with who signed it; only those that name `tool`, if one is given."""
+        Args:
+            tool: Only entries that name it; empty: all.
+            catalog: Tell the state that they would have under these tools; None: under the engine's.
+        """
+        return list(self._parts.plan_cache.tending.entries(self._asking(), tool, catalog))
+
+    def templates(self, tool: str = "", catalog: Catalog | None = None) -> list[EntryView]:
+        """The publisher's templates, each with who signed it. Arguments as for `entries`."""
         from metnos.cache.tending import template_views
 
         parts = self._parts
-        return list(template_views(parts.library, parts.plans.signers, parts.catalog, tool))
+        return list(template_views(parts.library, parts.plans.signers, catalog or parts.catalog, tool))
 
     def show(self, reference: str) -> Entry | Source | None:
         """The whole entry or template of a reference or of its beginning; None: there is none, or more than one."""

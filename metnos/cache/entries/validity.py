@@ -70,6 +70,20 @@ class World:
         self._executors: dict[str, str] = {}
         self._families: dict[tuple[tuple[tuple[str, str], ...], frozenset[str]], str] = {}
 
+    def over(self, catalog: Catalog) -> World:
+        """The same world with other tools: what it would be."""
+        return World(
+            catalog,
+            rules=self.rules,
+            policy=self.policy,
+            lexicon=self.lexicon,
+            normalise=self.normalise,
+            unavailable=self.unavailable,
+            share=self.share,
+            near_error=self.near_error,
+            max_age=self.max_age,
+        )
+
     def executor(self, name: str) -> str:
         """The signature of an executor; empty: there is none."""
         known = self._executors.get(name)

@@ -1,0 +1,1 @@
+"""What has changed since the recording: tools, arguments, results, references, verdicts; step by step, field by field."""
