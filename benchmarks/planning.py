@@ -1,7 +1,7 @@
 """Requests that nobody has planned before: a local model proposes, the engine runs, a judge looks at files and answer.
 
     .venv/bin/python benchmarks/planning.py --model FILE.gguf [--model FILE.gguf] [--arms metnos,json,schema,react]
-        [--requests FILE --tree DIR] [--every N] [--list]
+        [--requests FILE --tree DIR] [--every N [--offset N]] [--keep DIR] [--list]
 
 Arms, each with the same model, tools and worked examples: `metnos` (line notation under the typed grammar), `json` (JSON, no
 grammar), `schema` (JSON under the plain schema of a plan file), `react` (asked before every step). Every consent is
@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.judged import arms
-from benchmarks.judged.cases import read_cases
+from benchmarks.judged import arms, tree
+from benchmarks.judged.cases import read_cases, unfit
 from benchmarks.judged.desk import Desk, Ran
 from benchmarks.judged.react import React
 
@@ -41,14 +41,16 @@ FIRST: Final = "which of the log files was changed last?"
 ARMS: Final = ("metnos", "json", "schema", "react")
 
 
-def measure(arm: str, weights: Path, cases: list[Case], place: Path, source: Path | None, show: Any) -> list[Ran]:
+def measure(
+    arm: str, weights: Path, cases: list[Case], place: Path, source: Path | None, kept: Path, show: Any
+) -> list[Ran]:
     """Every case through one arm. The first is run once before: what it warms is counted apart (`first_s`)."""
-    home = arms.configure(place / "home", weights)
     with ExitStack() as stack:
         if arm == "metnos":
+            arms.configure(place / "home", weights)
             desk = Desk(place, None, source)
         else:
-            model = stack.enter_context(arms.opened(home))
+            model = stack.enter_context(arms.opened(arms.configure(kept / weights.stem, weights)))
             if arm == "react":
                 desk = React(place, model, source)
             else:
@@ -66,7 +68,7 @@ def figures(found: list[Ran]) -> dict[str, Any]:
     """What the last line says of one arm."""
     doable = [ran for ran in found if not ran.case.declines]
     declined = [ran for ran in found if ran.case.declines]
-    impossible = [ran for ran in declined if ran.case.kind == "impossible"]
+    impossible = [ran for ran in declined if ran.case.kind == "impossible" or ran.case.declines == ("refuse",)]
     verdicts = Counter(ran.judged.verdict for ran in found)
     executed = [ran for ran in found if ran.judged.verdict == "wrong"]
     out = [ran.usage.get("tokens_out", 0) for ran in found if ran.plan]
@@ -144,7 +146,25 @@ def first(home: Path, request: str) -> float:
 
 
 def _cases(given: argparse.Namespace) -> list[Case]:
-    return read_cases(given.requests or DATA / "planning.jsonl")[:: given.every]
+    """The cases to run, held against the tree.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: A case, the tree or the choice among the cases is none.
+    """
+    source = given.requests or DATA / "planning.jsonl"
+    cases = read_cases(source)
+    if given.tree is not None and not given.tree.is_dir():
+        raise ValueError(f"no folder {given.tree}")
+    files = tree.look(given.tree).keys() if given.tree else tree.contents().keys()
+    if given.tree is not None and not files:
+        raise ValueError(f"no file in {given.tree}")
+    if faults := unfit(cases, files):
+        raise ValueError("\n".join(f"{source.name}, {one}" for one in faults))
+    chosen = cases[given.offset :: given.every]
+    if not chosen:
+        raise ValueError(f"{source.name} has {len(cases)} cases; none is left from --offset {given.offset}")
+    return chosen
 
 
 def _shower(listing: bool) -> Any:
@@ -160,14 +180,13 @@ def _shower(listing: bool) -> Any:
     return show
 
 
-def _runs(given: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:
-    cases = _cases(given)
+def _runs(given: argparse.Namespace, cases: list[Case]) -> Iterator[tuple[str, dict[str, Any]]]:
     for weights in given.model:
         told: dict[str, Any] = {}
         with tempfile.TemporaryDirectory() as folder:
             for arm in given.arms.split(","):
                 place = Path(folder) / arm
-                found = measure(arm, weights, cases, place, given.tree, _shower(given.list))
+                found = measure(arm, weights, cases, place, given.tree, given.keep or Path(folder), _shower(given.list))
                 told[arm] = figures(found)
                 if arm == "metnos":
                     with arms.opened(place / "home") as model:
@@ -187,11 +206,23 @@ def main() -> None:
     )
     parser.add_argument("--tree", type=Path, help="the folder that these cases speak of")
     parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser.add_argument("--offset", type=int, default=0, help="the case to begin with")
+    parser.add_argument(
+        "--keep", type=Path, help="a folder that keeps what the other arms' prompts begin with, read once"
+    )
     parser.add_argument("--list", action="store_true", help="a line for each turn")
     given = parser.parse_args()
+    if given.every < 1 or given.offset < 0:
+        parser.error("--every is at least 1, --offset at least 0")
+    if missing := [str(weights) for weights in given.model if not weights.is_file()]:
+        parser.error(f"no model file {', '.join(missing)}")
     if unknown := set(given.arms.split(",")) - set(ARMS):
         parser.error(f"no such arm: {', '.join(sorted(unknown))}; there are {', '.join(ARMS)}")
-    print(json.dumps(dict(_runs(given)), ensure_ascii=False))
+    try:
+        cases = _cases(given)
+    except (OSError, ValueError) as fault:
+        parser.error(str(fault))
+    print(json.dumps(dict(_runs(given, cases)), ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.judged.cases import Case, read_cases
+from benchmarks.judged.cases import Case, read_cases, unfit
 from benchmarks.judged.desk import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "benchmarks" / "data"
 CASES = {case.id: case for case in read_cases(DATA / "planning.jsonl")}
 REFUSED_BY_LAW = {"en-35"}
 """A request with a negation admits no effect: which part of it is negated is not guessed."""
@@ -111,13 +115,65 @@ def test_an_effect_that_nobody_asked_for_is_counted(desk: Desk, reply: Reply) ->
     assert desk.run(case).judged.unrequested == ("todo.txt",)
 
 
+OK = '{"id": "a", "language": "en", "request": "x", "expect": %s}'
+
+
 @pytest.mark.parametrize(
-    "line",
-    ['{"id": "a"}', "[]", '{"id": "a", "language": "en", "request": "x", "expect": ["maybe"]}',
-     '{"id": "a", "language": "en", "request": "x", "expect": {"file": {}}}'],
-)  # fmt: skip
-def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: str) -> None:
+    ("line", "why"),
+    [
+        ('{"id": "a"}', "required field `language`"),
+        ("[]", "Expected `object`"),
+        ("{", "truncated"),
+        (OK.replace("en", "de") % "{}", "Invalid enum value 'de'"),
+        (OK % '["maybe"]', "'maybe'"),
+        (OK % "[]", "expect: .* length >= 1"),
+        (OK % '{"file": {}}', "expect: .* unknown field `file`"),
+        (OK % '{"files": {"a": {"hold": 1}}}', "expect: .* unknown field `hold` - at `\\$.files"),
+        (OK.replace("}", ', "line": 3}') % "{}", "unknown field `line`"),
+        (f"{OK % '{}'}\n{OK % '{}'}", "id 'a' is that of line 2"),
+    ],
+)
+def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: str, why: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text(f"\n{line}\n")
-    with pytest.raises(ValueError, match="line 2"):
+    with pytest.raises(ValueError, match=rf"^cases\.jsonl, line [23]: (.|\n)*{why}"):
         read_cases(path)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xff\xfe{}\n"])
+def test_a_file_without_cases_is_told(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"^cases\.jsonl"):
+        read_cases(path)
+
+
+def test_what_the_tree_does_not_hold_is_named_before_anything_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    wants = {"files": {"b.txt": {"same_as": "gone.txt"}}, "digests": {"a.txt": "md6"}}
+    path.write_text(OK % json.dumps(wants))
+    assert unfit(read_cases(path), {"a.txt"}) == ["line 1: no file gone.txt in the tree", "line 1: no checksum md6"]
+
+
+def run(*args: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "planning.py"), *args], capture_output=True, text=True
+    )
+    return done.returncode, done.stderr
+
+
+def test_what_is_given_is_looked_at_before_a_model_is_read(tmp_path: Path) -> None:
+    weights, cases = tmp_path / "x.gguf", tmp_path / "cases.jsonl"
+    weights.write_bytes(b"no model")
+    cases.write_text(OK % '{"files": {"b.txt": {"same_as": "gone.txt"}}}')
+    given = ["--model", str(weights), "--requests", str(cases)]
+    for more, why in (
+        (["--tree", str(tmp_path / "none")], "no folder"),
+        (["--tree", str(tmp_path)], "cases.jsonl, line 1: no file gone.txt in the tree"),
+        (["--requests", str(tmp_path / "none")], "none"),
+        (["--every", "0"], "at least 1"),
+        (["--model", str(tmp_path / "y.gguf")], "no model file"),
+    ):
+        code, told = run(*given, *more)
+        assert (code, "Traceback" in told) == (2, False)
+        assert why in told
