@@ -14,6 +14,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 export PIP_CONSTRAINT ?= constraints.txt
 # Bytecode stays out of the tree: it is no answer to "the largest files here".
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
+# There it is kept, whoever forbade it: half of what a process of ours costs is compiling ours anew.
+unexport PYTHONDONTWRITEBYTECODE
 # The catalog is signed below, by its own rule: an install need not do it again.
 INSTALL := HATCH_BUILD_NO_HOOKS=true $(PIP) install -c constraints.txt
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 from metnos.contracts.versions import distribution_of
@@ -91,10 +92,17 @@ def _modules_of(distributions: Iterable[str]) -> set[str]:
     wanted = {distribution_of(requirement).replace("_", "-").replace(".", "-").lower() for requirement in distributions}
     if not wanted:
         return set()
+    return {module for module, owners in _installed(tuple(sys.path)) if not wanted.isdisjoint(owners)}
+
+
+@cache
+def _installed(path: tuple[str, ...]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Each top-level module that can be found along `path`, and the distributions that bring it. Looked up once: it
+    reads the list of files of all that is installed, which takes longer than to sign a manifest.
+    """
     from importlib.metadata import packages_distributions
 
-    return {
-        module
+    return tuple(
+        (module, frozenset(owner.replace("_", "-").replace(".", "-").lower() for owner in owners))
         for module, owners in packages_distributions().items()
-        if any(owner.replace("_", "-").replace(".", "-").lower() in wanted for owner in owners)
-    }
+    )
