@@ -96,8 +96,8 @@ def _modules_of(distributions: Iterable[str]) -> set[str]:
 
 
 @cache
-def _installed(path: tuple[str, ...]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Each top-level module that can be found along `path`, and the distributions that bring it. Looked up once: it
+def _installed(_path: tuple[str, ...]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Each top-level module that can be found along `_path`, and the distributions that bring it. Looked up once: it
     reads the list of files of all that is installed, which takes longer than to sign a manifest.
     """
     from importlib.metadata import packages_distributions

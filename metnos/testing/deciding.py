@@ -7,6 +7,7 @@ writes, some model could have written. Needs the extra `models` (llguidance).
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from metnos.propose.models.ports import Decoded, ModelFault, Stop, Usage
@@ -115,6 +116,12 @@ def accepts(grammar: str, text: str) -> bool:
 
 
 def _matcher(grammar: str) -> LLMatcher:
+    return _compiled(grammar).deep_copy()
+
+
+@lru_cache(maxsize=64)
+def _compiled(grammar: str) -> LLMatcher:
+    """At its beginning; the first lines of one request are the same whatever is chosen later."""
     from llguidance import LLMatcher, LLTokenizer
 
     if not _TOKENIZER:

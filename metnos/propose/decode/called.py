@@ -63,12 +63,16 @@ class Called:
         self.language = offers.request.language
         self.lexicon = lexicon_for(self.language)
         self.words = tuple(word for word in offers.words if word.text[:1].isalnum())
+        self._at: dict[str, tuple[int, ...]] = {}
 
     # --- cues
 
-    def at(self, name: str, *, free: bool = True) -> list[int]:
-        """Where cues of a table begin: numbers of words; `free`: not inside of a value."""
-        return [at for at in range(len(self.words)) if self._begins(name, at, free)]
+    def at(self, name: str) -> tuple[int, ...]:
+        """Where cues of a table begin, outside of values: numbers of words. Asked for with every line, and always the same."""
+        found = self._at.get(name)
+        if found is None:
+            found = self._at[name] = tuple(at for at in range(len(self.words)) if self._begins(name, at))
+        return found
 
     def _begins(self, name: str, at: int, free: bool = True) -> bool:
         return any(self._is_cue(cue, at, free) for cue in _table(name, self.language))
