@@ -189,6 +189,34 @@ def try_command(desk: Desk, name: str) -> int:
 
 @command()
 @click.argument("name")
+def calibrate_command(desk: Desk, name: str) -> int:
+    """Set from which yes on the model NAME is believed that a request can be done, and keep it.
+
+    It is asked some hundred requests whose answer is known. Anew after a change of the model, the tools or Metnos.
+    """
+    from metnos.contracts.load import load_catalog
+    from metnos.propose.calibrating import Unweighed, calibrate_model
+
+    settings = desk.settings()
+    catalog = load_catalog(settings.catalog, home=settings.home)
+    desk.output.note(message("model.calibrating", desk.language, name=name))
+    try:
+        with _Bar(desk, None) as bar:
+            found = calibrate_model(settings, name, catalog, bar.counted)
+    except Unweighed as fault:
+        raise Fault("usage", str(fault), where=name, hint=fault.hint, status=exits.USAGE) from None
+    if desk.output.json:
+        desk.output.data({"model": name, **found.as_json()})
+        return exits.OK
+    shares = {"refused": f"{found.rates.refused:.0%}", "false": f"{found.rates.false:.0%}"}
+    desk.output.line(message("model.calibrated", desk.language, name=name, cases=found.cases, **shares))
+    if not found.separates:
+        desk.output.note(message("model.unsure", desk.language, name=name))
+    return exits.OK
+
+
+@command()
+@click.argument("name")
 @click.option("--delete", is_flag=True, help="Its file, too, if it was pulled.")
 def remove_command(desk: Desk, name: str, delete: bool) -> int:
     """Forget the model NAME, in its roles too."""
@@ -218,15 +246,17 @@ def remove_command(desk: Desk, name: str, delete: bool) -> int:
 
 
 class _Bar:
-    """How far a pull has come: on a terminal, and not with `--json`."""
+    """How far a pull (`total` in bytes) or a count (None) has come: on a terminal, and not with `--json`."""
 
-    def __init__(self, desk: Desk, total: int) -> None:
+    def __init__(self, desk: Desk, total: int | None) -> None:
         self._progress: Any = None
         if desk.output.interactive:
+            from rich import progress
             from rich.console import Console
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            so_far = progress.MofNCompleteColumn() if total is None else progress.DownloadColumn()
+            columns = (TextColumn("{task.description}"), BarColumn(), so_far, TimeRemainingColumn())
             self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
             self._task = self._progress.add_task("", total=total)
 
@@ -243,6 +273,11 @@ class _Bar:
         """Draw it."""
         if self._progress is not None:
             self._progress.update(self._task, completed=done, description=source)
+
+    def counted(self, done: int, total: int) -> None:
+        """Draw a count."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done, total=total)
 
 
 def _is_installed(package: str) -> bool:
@@ -276,6 +311,7 @@ for _name, _made in {
     "list": list_command,
     "pull": pull_command,
     "test": try_command,
+    "calibrate": calibrate_command,
     "remove": remove_command,
 }.items():
     model_command.add_command(_made, _name)

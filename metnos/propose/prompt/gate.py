@@ -23,7 +23,7 @@ from metnos.propose.routing import route
 from metnos.request.understand import understand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from metnos.contracts.catalog import Catalog
@@ -90,10 +90,11 @@ def margin(session: Session) -> float:
 def calibrate(
     model: DecodingModel,
     prefix: Sequence[Message],
-    cases: Iterable[Asked],
+    cases: Collection[Asked],
     weak: Callable[[Request], bool],
     *,
     stop: Stop,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Calibration:
     """Set the gauge of `model` behind `prefix`.
 
@@ -103,6 +104,7 @@ def calibrate(
         cases: At least a dozen of both kinds, none of them in the prefix.
         weak: Whether routing finds little for a request.
         stop: When to end early.
+        told: Called with how many cases are done, and how many there are.
 
     Raises:
         ModelFault: What the model or `stop` says.
@@ -112,9 +114,11 @@ def calibrate(
     with closing(model.session(prefix, stop=stop)) as session:
         mark = session.mark()
         for case in cases:
+            told(len(found), len(cases))
             session.rewind(mark)
             session.ask(case.text)
             found.append(Case(margin(session), weak(understand(case.text, case.language)), case.possible))
+        told(len(found), len(cases))
     return Calibration(gauge=set_on(found), rates=left_out(found), cases=len(found))
 
 
@@ -150,6 +154,7 @@ def save_gauge(folder: Path, model: str, gauge: Gauge) -> None:
     Raises:
         OSError: The folder cannot be written.
     """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / GAUGES_FILE
     text = written({**read_gauges(folder), model: gauge})
     with drafts.drafted_beside(path) as (draft, _handle):
