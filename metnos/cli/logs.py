@@ -11,6 +11,8 @@ from metnos.cli.lazy import DefaultGroup, Table
 
 LOG_COMMANDS: Table = {
     "show": ("metnos.cli.turns", "List recorded turns, or show and verify one; meant where no command is named."),
+    "label": ("metnos.cli.cases", "Say something of a recorded turn, beside its log."),
+    "case": ("metnos.cli.cases", "Make a test case from a recorded turn."),
     "drift": ("metnos.cli.drift", "Say what has changed in tools, results and verdicts since turns were recorded."),
 }
 """Command → (module, help line)."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Final
 
 import click
+import msgspec
 
 from metnos.cli import exits
 from metnos.cli.options import Desk, command, format_option, read_answers, show_drawing
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
 
     from metnos.cli.output import Output
     from metnos.engine import Engine
+    from metnos.record.labels import Label
     from metnos.record.reading import TurnView
     from metnos.record.store import TurnSummary
 
+MOST_LISTED: Final = 10_000
+"""Latest turns that are looked through for a label."""
 REPLAY_EXITS: dict[str, int] = {"identical": exits.OK, "diverged": exits.NOT_OK, "broken": exits.TRUST}
 
 
@@ -89,29 +94,32 @@ def _is_dialog(turn: str, name: str) -> bool:
 @click.argument("turn", required=False)
 @click.option("--verify", is_flag=True, help="Only check the chain, the signed head and the anchor.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many turns to list.")
+@click.option(
+    "--label", "wanted", multiple=True, metavar="NAME[=VALUE]", help="List turns with this label; repeatable."
+)
 @format_option
-def show_command(desk: Desk, turn: str | None, verify: bool, limit: int, form: str) -> int:
+def show_command(desk: Desk, turn: str | None, verify: bool, limit: int, wanted: tuple[str, ...], form: str) -> int:
     """List recorded turns, newest first; or show one. TURN may be a prefix, or `last`."""
     output = desk.output
     with desk.engine() as engine:
         if turn is None:
-            listed = engine.turns(limit)
+            listed = _labelled(engine, limit, wanted)
             if verify:
-                for one in listed:
+                for one, _ in listed:
                     _require_whole(engine, one.turn)
             return _list(desk, listed)
         name = engine.find_turn(turn)
         _require_whole(engine, name)
         if verify:
             return _whole(desk, engine.read_turn(name))
-        view = engine.read_turn(name)
+        view, labels = engine.read_turn(name), engine.labels(name)
         drawing = engine.draw(view.plan) if form == "mermaid" and view.plan is not None else ""
     if drawing:
         show_drawing(output, drawing)
     elif output.json:
-        output.data(view)
+        output.data({**msgspec.to_builtins(view, enc_hook=str), **({"labels": labels} if labels else {})})
     else:
-        _show(output, view)
+        _show(output, view, labels)
     return exits.OK
 
 
@@ -130,14 +138,40 @@ def _whole(desk: Desk, view: TurnView) -> int:
     return exits.OK
 
 
-def _list(desk: Desk, turns: tuple[TurnSummary, ...]) -> int:
+def _labelled(engine: Engine, limit: int, wanted: tuple[str, ...]) -> list[tuple[TurnSummary, dict[str, Label]]]:
+    """The latest turns, newest first, with their labels; only those that have all the wanted ones."""
+    asked = [(name, found, read_label(text)) for name, found, text in (one.partition("=") for one in wanted)]
+    listed: list[tuple[TurnSummary, dict[str, Label]]] = []
+    for one in engine.turns(MOST_LISTED if asked else limit):
+        labels = engine.labels(one.turn)
+        if all(name in labels and (not found or labels[name] == value) for name, found, value in asked):
+            listed.append((one, labels))
+    return listed[:limit]
+
+
+def read_label(text: str) -> Label:
+    """What was typed as the value of a label: a number, true or false where it reads as one, else the text itself."""
+    from metnos.drivers.asked import typed_value
+
+    value = typed_value(text)
+    return value if isinstance(value, bool | int | float | str) else text
+
+
+def label_text(name: str, value: Label) -> str:
+    """`name=value` as it can be typed."""
+    return f"{name}={json.dumps(value) if isinstance(value, bool) else value}"
+
+
+def _list(desk: Desk, turns: list[tuple[TurnSummary, dict[str, Label]]]) -> int:
     output = desk.output
     if output.json:
-        output.data({"turns": turns})
+        listed = [{**msgspec.to_builtins(one), **({"labels": labels} if labels else {})} for one, labels in turns]
+        output.data({"turns": listed})
     elif not turns:
         output.line(message("log.none", desk.language))
-    for one in () if output.json else turns:
-        output.line(f"{one.turn}  {one.outcome or one.status:14}  {one.request or one.mode}")
+    for one, labels in () if output.json else turns:
+        said = "  ".join(label_text(name, value) for name, value in labels.items())
+        output.line(f"{one.turn}  {one.outcome or one.status:14}  {one.request or one.mode}  {said}".rstrip())
     return exits.OK
 
 
@@ -157,11 +191,13 @@ SHOWN = (
 )
 
 
-def _show(output: Output, view: TurnView) -> None:
+def _show(output: Output, view: TurnView, labels: dict[str, Label]) -> None:
     for name in SHOWN:
         value = getattr(view, name)
         if value:
             output.line(f"{name:12} {value}")
+    for name, said in labels.items():
+        output.line(f"{'label':12} {label_text(name, said)}")
     for asked in view.proposals:
         counted = " ".join(f"{name}={number}" for name, number in asked.usage.items())
         output.line(f"{'proposal':12} {asked.model or '-'} {asked.took_us / 1e6:.1f} s {counted} {asked.code}".rstrip())

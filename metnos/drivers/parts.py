@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from metnos.drivers.own import Models, OwnProposer
     from metnos.execute.runner import Runners
     from metnos.propose.candidates import Candidates
+    from metnos.record.labels import Labels, MemoryLabels
     from metnos.record.store import Journal
     from metnos.request.lexicon import Lexicon
     from metnos.settings import Settings
@@ -220,6 +221,13 @@ class Parts:
         """Where turns are recorded."""
         self._require_open()
         return assembly.open_journal(self.settings, memory=self._memory)
+
+    @Once
+    def labels(self) -> Labels | MemoryLabels:
+        """What people said of recorded turns."""
+        from metnos.record.labels import Labels, MemoryLabels
+
+        return MemoryLabels() if self._memory else Labels(self.settings.home)
 
     @Once
     def runners(self) -> Runners:

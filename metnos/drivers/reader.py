@@ -1,6 +1,6 @@
 """What an engine says without running anything: its catalog, plans as they stand, and turns as they were recorded.
 
-Law: nothing here begins a turn or goes on with one, and nothing is written.
+Law: nothing here begins a turn or goes on with one, and no record is written; labels are kept beside the records.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from metnos.cache.model import Example
     from metnos.checks.model import Checked
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from metnos.drivers.parts import Parts
     from metnos.plan.jsondata import JSON
     from metnos.propose.candidates import Candidates
+    from metnos.record.labels import Label
     from metnos.record.reading import TurnView
     from metnos.record.replay import ReplayResult
     from metnos.record.store import TurnSummary, Verified
@@ -119,6 +120,27 @@ class Reader:
         from metnos.record.reading import view
 
         return view(self.parts.journal.load(turn))
+
+    def labels(self, turn: str) -> dict[str, Label]:
+        """What people said of a recorded turn."""
+        return self.parts.labels.of(turn)
+
+    def label(self, turn: str, put: Mapping[str, Label], remove: Iterable[str] = ()) -> dict[str, Label]:
+        """Say something of a recorded turn, or take it back. It is kept beside the log, which stays as it is.
+
+        Args:
+            turn: Turn id.
+            put: Name → text, number, true or false.
+            remove: Names.
+
+        Returns:
+            What the turn has now.
+
+        Raises:
+            RecordFault: `turn-missing`, `label-invalid`, `labels-damaged`, or the disk.
+        """
+        self.parts.journal.load(turn)
+        return self.parts.labels.change(turn, put, remove)
 
     def verify(self, turn: str) -> Verified:
         """Whether chain, signed head and anchor of a turn hold, and where not."""

@@ -37,7 +37,8 @@ _CODES: Final[dict[FaultClass, str]] = {
         value-type not-scalar null-in-text step-absent unknown-runtime-key unknown-argument type-mismatch
         invalid-value literal-too-large reference-unknown-step reference-forward fallback-needed fallback-mismatch
         may-be-skipped text-not-scalar item-outside for-each-not-list for-each-nested turn-missing turn-exists
-        turn-closed turn-open turn-id turnlog-malformed contracts-malformed record-unencodable record-order step-not-asked key-exists key-missing
+        turn-closed turn-open turn-id turnlog-malformed contracts-malformed label-invalid case-invalid fork-impossible
+        record-unencodable record-order step-not-asked key-exists key-missing
         not-found not-a-folder is-a-folder bad-path name-too-long same-file not-empty bad-time bad-pattern
         unknown-encoding not-text not-encodable import-name import-unknown import-fault value-misfit
         unreadable-plan usage request-too-long unknown-command command-misused bad-settings bad-models field-taken too-many bad-pointer
@@ -55,7 +56,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         approval-stranger no-model out-of-scope
     """,
     "operational": """
-        changed unknown-zone guard-failed record-store record-schema record-busy record-write record-conflict anchor-write
+        changed unknown-zone labels-damaged guard-failed record-store record-schema record-busy record-write record-conflict anchor-write
         anchor-read key-unusable cache-store cache-folder cache-key learn-failed record-forked writer-unusable stale-fence turn-busy operation-done
         worker-lost record-missing record-altered record-malformed log-version log-missing log-cut-off log-behind-anchor anchor-missing
         anchor-mismatch anchor-malformed head-missing head-mismatch head-key head-signature blob-missing

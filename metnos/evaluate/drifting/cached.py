@@ -6,21 +6,33 @@ Law: the cache itself says what state an entry is in; here it is only asked.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from metnos.evaluate.drifting.model import CacheEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
+    from metnos.cache.tending import EntryView
     from metnos.contracts.catalog import Catalog
-    from metnos.drivers.cachedoor import CacheDoor
 
 TOOL_STATES: Final = frozenset({"executor-changed", "executor-removed", "executor-unavailable", "family-changed"})
 """States of an entry whose tools, or those beside them, are not what they were."""
 
 
-def depending(door: CacheDoor, tools: Collection[str], catalog: Catalog | None = None) -> list[CacheEntry]:
+class Door(Protocol):
+    """What an engine's `cache` gives."""
+
+    def entries(self, tool: str = "", catalog: Catalog | None = None) -> Iterable[EntryView]:
+        """What was learned."""
+        ...
+
+    def templates(self, tool: str = "", catalog: Catalog | None = None) -> Iterable[EntryView]:
+        """The publisher's templates."""
+        ...
+
+
+def depending(door: Door, tools: Collection[str], catalog: Catalog | None = None) -> list[CacheEntry]:
     """What was learned with one of `tools`, or serves no more because of a tool; the templates that name one, too.
 
     Args:
