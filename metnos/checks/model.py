@@ -71,6 +71,8 @@ class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     """None: a plan without a request; request guards are `not_applicable`."""
     inputs: dict[str, dict[str, object]] = {}
     """Virtual inputs: name → JSON Schema."""
+    goes_on: bool = False
+    """Whether plans of this turn go on: one may come without an end, and no single one owes the whole request."""
     earlier_steps: dict[str, dict[str, object]] = {}
     """`planN.stepM` of done steps → result schema."""
     providers: dict[str, tuple[str, ...]] = {}

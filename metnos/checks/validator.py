@@ -72,7 +72,9 @@ class Validator:
         Returns:
             The verdict, and one `Made` for each step, faulty ones included; none if it is no plan at all.
         """
-        parsed = read_plan(to_json(plan) if isinstance(plan, Plan) else plan)
+        parsed = read_plan(
+            to_json(plan) if isinstance(plan, Plan) else plan, goes_on=context.goes_on and context.source == "model"
+        )
         read = parsed.plan
         if read is None:
             return Checked(plan=_NO_PLAN, diagnostics=parsed.diagnostics), ()

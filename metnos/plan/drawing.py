@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from metnos.plan.model import Ask, FinalAnswer, NeedsInputs
+from metnos.plan.model import Ask, FinalAnswer, GoesOn, NeedsInputs
 from metnos.plan.references import FillerTarget, InputTarget, Key, Reference, StepTarget
 from metnos.plan.spelling import ReferenceSyntax, format_reference, format_target, is_plain, parse_string
 from metnos.plan.write import numbers_of
@@ -195,4 +195,6 @@ def _ending(plan: Plan) -> str:
         return f"ask: {terminal.question}"
     if isinstance(terminal, NeedsInputs):
         return f"needs_inputs: {', '.join(terminal.form)}"
+    if isinstance(terminal, GoesOn):
+        return "goes on"
     return "final_answer"

@@ -58,7 +58,11 @@ class NeedsInputs(msgspec.Struct, frozen=True, kw_only=True, tag="needs_inputs")
     form: dict[str, Field]
 
 
-Terminal: TypeAlias = FinalAnswer | Ask | NeedsInputs
+class GoesOn(msgspec.Struct, frozen=True, kw_only=True, tag="goes_on"):
+    """None is written: another plan follows when the steps are over. Read only where it is said that plans go on."""
+
+
+Terminal: TypeAlias = FinalAnswer | Ask | NeedsInputs | GoesOn
 
 
 class Filler(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +72,7 @@ class Filler(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """Steps, one terminal, fillers."""
+    """Steps, one terminal (or none, `GoesOn`), fillers."""
 
     steps: tuple[Step, ...]
     terminal: Terminal = FinalAnswer()

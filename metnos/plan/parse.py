@@ -19,7 +19,7 @@ import msgspec
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.faults import Faults, did_you_mean
 from metnos.plan.jsondata import JSONFault, check_limits, is_list, is_object, loads_strict, pointer
-from metnos.plan.model import Filler, FinalAnswer, Plan, Step, When
+from metnos.plan.model import Filler, FinalAnswer, GoesOn, Plan, Step, When
 from metnos.plan.references import FillerTarget, Parts, Reference
 from metnos.plan.spelling import ReferenceSyntax, is_id, is_reserved, parse_string
 from metnos.plan.terminals import TERMINALS, plain_string, read_name, read_schema, read_terminal
@@ -58,12 +58,13 @@ class Parsed(msgspec.Struct, frozen=True):
         return not self.diagnostics
 
 
-def read_plan(data: bytes | str | dict[str, Any]) -> Parsed:
+def read_plan(data: bytes | str | dict[str, Any], *, goes_on: bool = False) -> Parsed:
     """Read a plan file.
 
     Args:
         data: JSON as UTF-8 bytes or text, or the object itself (it is not changed, its parts are shared).
             At most 256 KiB and 32 levels either way.
+        goes_on: Whether steps without a terminal are a whole plan, behind which another one follows.
     """
     try:
         if isinstance(data, dict):
@@ -77,7 +78,7 @@ def read_plan(data: bytes | str | dict[str, Any]) -> Parsed:
     if not is_object(raw):
         faults.wrong_type("", raw, "an object with `steps`")
         return Parsed(None, tuple(faults.found))
-    reader = _Reader(faults)
+    reader = _Reader(faults, goes_on=goes_on)
     plan = reader.plan(raw)
     return Parsed(plan, tuple(faults.found))
 
@@ -85,10 +86,11 @@ def read_plan(data: bytes | str | dict[str, Any]) -> Parsed:
 class _Reader:
     """One reading; every method notes its faults and returns something usable."""
 
-    __slots__ = ("faults", "ids")
+    __slots__ = ("faults", "goes_on", "ids")
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: Faults, *, goes_on: bool) -> None:
         self.faults = faults
+        self.goes_on = goes_on
         self.ids: dict[str, int] = {}
 
     def plan(self, raw: dict[str, Any]) -> Plan | None:
@@ -133,7 +135,9 @@ class _Reader:
                 faults.add("terminal-twice", where, found=tool, expected=f"one end; the first is /steps/{ended}")
             if index + 1 < len(raw):
                 read.append(_UNREADABLE)  # what follows keeps its place
-        if terminal is None:
+        if terminal is None and self.goes_on and read:
+            terminal = GoesOn()
+        elif terminal is None:
             faults.add("terminal-missing", "/steps", expected=", ".join(TERMINALS))
         elif followed:
             faults.add("terminal-not-last", f"/steps/{ended}", found=f"followed by /steps/{followed}")

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metnos.plan.jsondata import is_list, is_object
-from metnos.plan.model import Ask, FinalAnswer, NeedsInputs
+from metnos.plan.model import Ask, FinalAnswer, GoesOn, NeedsInputs
 from metnos.plan.references import Reference, StepTarget
 from metnos.plan.spelling import format_parts, is_plain, parse_string
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from metnos.plan.model import Filler, Plan, Step, Terminal
+    from metnos.plan.model import Filler, Plan, Step
 
 
 def to_json(plan: Plan) -> dict[str, Any]:
-    """The plan file: `read_plan(to_json(plan)).plan == plan`. Arguments are shared, not copied."""
+    """The plan file: `read_plan(to_json(plan)).plan == plan` (with `goes_on` where it has no end). Arguments are shared."""
     steps = [_step(step) for step in plan.steps]
-    steps.append(_terminal(plan.terminal))
+    if not isinstance(plan.terminal, GoesOn):
+        steps.append(_terminal(plan.terminal))
     if not plan.fillers:
         return {"steps": steps}
     return {"steps": steps, "fillers": {name: _filler(filler) for name, filler in plan.fillers.items()}}
@@ -43,7 +44,7 @@ def _step(step: Step) -> dict[str, Any]:
     return written
 
 
-def _terminal(terminal: Terminal) -> dict[str, Any]:
+def _terminal(terminal: FinalAnswer | Ask | NeedsInputs) -> dict[str, Any]:
     args: dict[str, Any] = {}
     match terminal:
         case FinalAnswer(text=text, data=data, has_data=has_data):

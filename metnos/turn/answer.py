@@ -153,7 +153,7 @@ def close(turn: TurnState, outcome: Outcome) -> None:
     """Decide the outcome; what can be learnt from the turn is learnt before the log ends."""
     turn.outcome = outcome
     turn.facts.append(TurnClosed(outcome=outcome, detail=turn.detail, code=turn.code))
-    learns = turn.rules.learn
+    learns = None if turn.goes_on else turn.rules.learn  # no single plan answers the request then
     if learns is not None and turn.opened.mode != "plan" and turn.plans and learns(turn.plan.source, outcome):
         turn.phase = "learning"
         ask(turn, Learn(plan_digest=turn.plan.checked.digest))

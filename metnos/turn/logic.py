@@ -30,7 +30,12 @@ ADDED: Final[dict[str, dict[str, int]]] = {
 }
 """Struct → field that it got after 0.1 → the level of logic at which it came (counted up by one, release by release)."""
 
-FLAGS: Final[dict[str, int]] = {}
+GOES_ON: Final = "goes_on"
+"""A model's plan may come without an end; when its steps are over, the next one is asked for (`turn.resting`)."""
+
+FLAGS: Final[dict[str, int]] = {
+    GOES_ON: 1,
+}
 """Flag → the highest level of it that this version knows; a turn without it is at level 0."""
 
 

@@ -117,6 +117,7 @@ def consider(
         home=turn.opened.home,
         request=None if source == "command" else turn.request,  # its word says nothing that a guard could read
         inputs={name: dict(given.schema) for name, given in turn.inputs.items()},
+        goes_on=turn.goes_on,
         earlier_steps=earlier_steps(turn),
     )
     checked = turn.rules.validate(plan, context)

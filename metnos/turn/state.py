@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from metnos.turn.facts import OUTCOMES
 from metnos.turn.known import known_of
+from metnos.turn.logic import GOES_ON, level
 from metnos.values.value import Value
 
 if TYPE_CHECKING:
@@ -288,6 +289,11 @@ class TurnState:
 
         self.facts: list[AnyFact] = []
         self.commands: list[AnyCommand] = []
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a model's plan may come without an end, and another one is asked for when its steps are over."""
+        return level(self.opened.logic, GOES_ON) > 0
 
     @property
     def steps(self) -> tuple[StepRun, ...]:

@@ -182,6 +182,12 @@ def test_a_plan_that_asks_back_or_goes_on_need_not_do_everything() -> None:
     assert codes(judged("find the files in docs and delete a.txt", FIND, earlier_steps=done)) == []
 
 
+def test_where_plans_go_on_none_owes_the_whole_request_and_none_may_do_more() -> None:
+    assert codes(judged("find the files in docs and delete a.txt", FIND, goes_on=True)) == []
+    deleting = judged("find the files in docs", ("delete_files", {"path": "a.txt"}), goes_on=True)
+    assert "requested-effects" in [finding.guard for finding in (*deleting.refusals, *deleting.reproposals)]
+
+
 def test_a_host_draws_its_own_table() -> None:
     data = {"tool": "final_answer", "args": {"data": "${step1}"}}
     assert codes(judged("show the files in docs as a table", FIND, end=data)) == []

@@ -2,7 +2,8 @@
 
 Law: coverage looks at each clause for itself; order looks at pairs of clauses, and only where order matters: one of
 the two has an effect. A reading that an effect is fed by comes before it, whatever the order of words. A plan that asks
-back is no answer yet and may do less; one that goes on after done steps need not do them again.
+back is no answer yet and may do less; one that goes on after done steps need not do them again. Where plans go on one
+by one, none of them owes the whole request.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def clause_coverage(checked: Checked, context: CheckContext) -> Finding:
 
 
 def _is_whole(checked: Checked, context: CheckContext) -> bool:
-    return isinstance(checked.plan.terminal, FinalAnswer) and not context.earlier_steps
+    ends = isinstance(checked.plan.terminal, FinalAnswer)
+    return ends and not context.earlier_steps and not context.goes_on
 
 
 def _is_answered_by_data(action: Action, checked: Checked) -> bool:
