@@ -145,6 +145,7 @@ CODES: dict[str, Code] = {
     "log-missing": Code("trust", "The turn was recorded and its log is gone", "Restore the database that belongs to the anchors."),
     "log-cut-off": Code("trust", "The end of the log is missing", "The turn cannot be resumed; restore the whole METNOS_HOME, or ask again."),
     "log-behind-anchor": Code("trust", "The log is older than its anchor", "Restore the database that belongs to the anchors; effects may have happened since."),
+    "collection-missing": Code("caller", "There are no recorded turns at this place", "Name a METNOS_HOME, a file or folder of `*.jsonl`, a sealed folder, or `-` for a stream."),
     "turnlog-malformed": Code("caller", "The line is no recorded turn", "A collection holds one turn a line, in the form `metnos.turnlog/1`; `metnos log import` makes it from other forms."),
     "contracts-malformed": Code("caller", "The contracts beside a collection cannot be read", "`contracts.json` is in the form `metnos.contracts/1`; without the file, this installation's catalog counts."),
     "worker-lost": Code("environment", "A worker process was killed twice over the same part of a collection", "Look for what killed it (memory, most likely), and try again with fewer workers."),

@@ -16,6 +16,7 @@ import stat
 import threading
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -49,6 +50,36 @@ def parse_anchor(line: bytes) -> Anchor | None:
         return Anchor(fields[1], int(fields[2]), fields[3])
     except ValueError:
         return None
+
+
+class AnchorIndex:
+    """The last anchors of all turns, of one moment: for whoever loads many turns."""
+
+    def __init__(self, anchors: dict[str, Anchor], malformed: int, path: Path) -> None:
+        self._anchors = anchors
+        self._malformed = malformed
+        """Number of the last line that is no anchor; 0: there is none."""
+        self._path = path
+
+    def latest(self, turn: str) -> Anchor | None:
+        """The last anchor of `turn`; None if it has none.
+
+        Raises:
+            RecordFault: `anchor-malformed`, as `AnchorFile.latest`.
+        """
+        found = self._anchors.get(turn)
+        if found is None and self._malformed:
+            raise _malformed(self._path, self._malformed, turn)
+        return found
+
+
+def _malformed(path: Path, number: int, turn: str) -> RecordFault:
+    return RecordFault("anchor-malformed", f"{path}, line {number}: not an anchor", turn=turn)
+
+
+@lru_cache(maxsize=1)
+def _indexed(file: AnchorFile, _state: tuple[int, int, int]) -> AnchorIndex:
+    return file.read_index()
 
 
 class AnchorFile:
@@ -91,10 +122,44 @@ class AnchorFile:
         for number in range(len(lines), 0, -1):
             anchor = parse_anchor(lines[number - 1])
             if anchor is None:
-                raise RecordFault("anchor-malformed", f"{self._path}, line {number}: not an anchor", turn=turn)
+                raise _malformed(self._path, number, turn)
             if anchor.turn == turn:
                 return anchor
         return None
+
+    def index(self) -> AnchorIndex:
+        """What `latest` would say of every turn now; the file is read again only where it has changed.
+
+        Raises:
+            RecordFault: `anchor-read`.
+        """
+        try:
+            found = self._path.stat()
+            state = (found.st_ino, found.st_size, found.st_mtime_ns)
+        except OSError:
+            state = (0, 0, 0)
+        return _indexed(self, state)
+
+    def read_index(self) -> AnchorIndex:
+        """`index`, read now.
+
+        Raises:
+            RecordFault: `anchor-read`.
+        """
+        lines = self._lines()
+        found: dict[str, Anchor] = {}
+        for number in range(len(lines), 0, -1):
+            anchor = parse_anchor(lines[number - 1])
+            if anchor is None:
+                return AnchorIndex(found, number, self._path)
+            found.setdefault(anchor.turn, anchor)
+        return AnchorIndex(found, 0, self._path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnchorFile) and other._path == self._path
+
+    def __hash__(self) -> int:
+        return hash(self._path)
 
     def prune(self, forgotten: Collection[str]) -> int:
         """Drop the anchors of `forgotten` turns and all but the last of each other; returns the lines dropped.

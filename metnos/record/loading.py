@@ -20,6 +20,7 @@ from metnos.record.model import Anchor, Head, Record, TurnLog, TurnSummary, Veri
 from metnos.record.summary import REQUEST_CHARACTERS, summary_of
 
 if TYPE_CHECKING:
+    from metnos.record.anchor import AnchorFile, AnchorIndex
     from metnos.record.connection import Connection
 
 TURN = "SELECT version, status, fence, seq, head_status, head_seq, head_hash, signature, key FROM turn WHERE turn = ?"
@@ -35,6 +36,8 @@ _SUMMARY = (
 )
 SUMMARIES = f"{_SUMMARY} ORDER BY opened DESC, turn DESC LIMIT ?"
 SUMMARY = f"{_SUMMARY} WHERE turn = ?"
+NAMES = "SELECT turn FROM turn WHERE turn > ? ORDER BY turn LIMIT ?"
+COUNT = "SELECT count(*) FROM turn"
 _ENDED_BY: dict[str, tuple[str, ...]] = {
     "done": ("step_finished", "effect_probed"),
     "failed": ("step_failed",),
@@ -99,8 +102,9 @@ class LedgerRows(msgspec.Struct, frozen=True, kw_only=True):
 class _Loader:
     """One load; collects defects."""
 
-    def __init__(self, database: Database, turn: str) -> None:
+    def __init__(self, database: Database, turn: str, anchors: AnchorFile | AnchorIndex) -> None:
         self._database = database
+        self._anchors = anchors
         self._turn = turn
         self.defects: list[Verified] = []
 
@@ -119,7 +123,7 @@ class _Loader:
 
     def anchor(self) -> Anchor | None:
         try:
-            return self._database.anchors.latest(self._turn)
+            return self._anchors.latest(self._turn)
         except RecordFault as fault:
             self.defect(fault.code, 0, fault.message)
             return None
@@ -149,13 +153,18 @@ class _Loader:
         return LedgerRows(operations=operations, consents=consents, dialogs=dialogs)
 
 
-def load_log(database: Database, turn: str) -> tuple[TurnLog, LedgerRows]:
+def load_log(database: Database, turn: str, anchors: AnchorIndex | None = None) -> tuple[TurnLog, LedgerRows]:
     """The log and the ledger's rows, of one moment.
+
+    Args:
+        database: Where they are.
+        turn: Turn id.
+        anchors: Read before; left out, its anchor is read now.
 
     Raises:
         RecordFault: `turn-missing`; `log-missing`, the turn has an anchor and no log; `record-store`.
     """
-    loader = _Loader(database, turn)
+    loader = _Loader(database, turn, anchors or database.anchors)
     with database.lock:
         anchor = loader.anchor()
         row, records, ledger = database.read(turn, loader.everything)
@@ -304,6 +313,27 @@ def load_summary(database: Database, turn: str) -> TurnSummary | None:
         RecordFault: `record-store`.
     """
     return next(iter(_summaries(database, SUMMARY, turn)), None)
+
+
+def load_names(database: Database, after: str, limit: int) -> tuple[str, ...]:
+    """Ids of turns behind `after`, in order.
+
+    Raises:
+        RecordFault: `record-store`.
+    """
+    with database.lock:
+        rows = database.read("", lambda connection: connection.execute(NAMES, (after, max(limit, 0))).fetchall())
+    return tuple(str(row[0]) for row in rows)
+
+
+def load_count(database: Database) -> int:
+    """How many turns the database has.
+
+    Raises:
+        RecordFault: `record-store`.
+    """
+    with database.lock:
+        return int(database.read("", lambda connection: connection.execute(COUNT).fetchone())[0])
 
 
 def _summaries(database: Database, query: str, value: int | str) -> tuple[TurnSummary, ...]:

@@ -10,13 +10,23 @@ Law: this file joins the parts and decides nothing about their insides.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from metnos.record.claim import claim_turn
 from metnos.record.connection import StoreMode
 from metnos.record.database import Database
 from metnos.record.faults import RecordFault
-from metnos.record.loading import LedgerRows, check_ledger, check_row, load_log, load_summaries, load_summary
+from metnos.record.loading import (
+    LedgerRows,
+    check_ledger,
+    check_row,
+    load_count,
+    load_log,
+    load_names,
+    load_summaries,
+    load_summary,
+)
 from metnos.record.model import TurnLog, TurnSummary, Verified
 from metnos.record.recorder import Recorder, check_turn_id
 from metnos.record.summary import summary_of
@@ -79,9 +89,39 @@ class SqliteJournal:
         """The log as it is, verified or not."""
         return load_log(self._database, turn)[0]
 
+    def load_each(self, turns: Iterable[str]) -> Iterator[tuple[str, TurnLog | RecordFault]]:
+        """As `load`, one after the other, the anchors read once: each log, or why there is none.
+
+        Raises:
+            RecordFault: `anchor-read`; `record-store`, `record-schema`.
+        """
+        self._database.connection()
+        anchors = self._database.anchors.index()
+        for turn in turns:
+            try:
+                yield turn, load_log(self._database, turn, anchors)[0]
+            except RecordFault as fault:
+                yield turn, fault
+
     def turns(self, limit: int = 20) -> tuple[TurnSummary, ...]:
         """The latest turns, newest first."""
         return load_summaries(self._database, limit)
+
+    def count(self) -> int:
+        """How many turns there are.
+
+        Raises:
+            RecordFault: `record-store`.
+        """
+        return load_count(self._database)
+
+    def names(self, after: str = "", limit: int = 1_000) -> tuple[str, ...]:
+        """Ids of turns in their order (that of time), `limit` of them behind `after`.
+
+        Raises:
+            RecordFault: `record-store`.
+        """
+        return load_names(self._database, after, limit)
 
     def verify(self, turn: str) -> Verified:
         """Chain, signed head, anchor, blobs, ledger. Never raises on a bad log."""

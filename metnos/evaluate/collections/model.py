@@ -15,6 +15,8 @@ from metnos.record.model import TurnLog
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from metnos.contracts.model import Contract
+
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """One recorded turn of a collection."""
@@ -26,13 +28,13 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of it beside the record: `task`, `trial`, `reward`, what a person judged. Not verified by anything."""
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class Fault(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """Something in a collection that is no turn, or cannot be read."""
 
     where: str
     """`FILE:LINE`, or the place and the turn's id."""
     code: str
-    """A key of `metnos.plan.codes.CODES`."""
+    """A key of `metnos.plan.codes.CODES`, or `environment`."""
     detail: str = ""
 
 
@@ -45,6 +47,11 @@ class Shard(Protocol):
     @property
     def name(self) -> str:
         """What it is called where it is reported."""
+        ...
+
+    @property
+    def weight(self) -> int:
+        """Its share of the collection's `weight`."""
         ...
 
     def read(self) -> Iterator[Item]:
@@ -65,10 +72,18 @@ class Collection(Protocol):
         """As the person named it."""
         ...
 
-    def count(self) -> int | None:
-        """How many turns there are, where that is known without reading them."""
+    def weight(self) -> int:
+        """How much there is to do, in a unit of its own (turns or bytes); 0: nobody can know (a stream)."""
         ...
 
     def shards(self) -> Iterator[Shard]:
         """Its parts, in order; made one at a time, so that a stream is never held whole."""
+        ...
+
+    def contracts(self) -> tuple[Contract, ...] | None:
+        """What its plans are checked against; None: the catalog of this installation.
+
+        Raises:
+            RecordFault: `contracts-malformed`.
+        """
         ...
