@@ -172,7 +172,8 @@ def _shower(listing: bool) -> Any:
         if listing:
             told = {
                 "arm": arm, "id": ran.case.id, "verdict": ran.judged.verdict, "outcome": ran.outcome, "code": ran.code,
-                "why": ran.judged.why, "seconds": round(ran.seconds, 2), "usage": ran.usage, "plan": ran.plan,
+                "why": ran.judged.why, "unrequested": ran.judged.unrequested, "kind": ran.case.kind,
+                "seconds": round(ran.seconds, 2), "usage": ran.usage, "plan": ran.plan,
                 "request": ran.case.request,
             }  # fmt: skip
             print(json.dumps(told, ensure_ascii=False, default=str), flush=True)
