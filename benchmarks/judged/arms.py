@@ -60,6 +60,14 @@ def opened(home: Path) -> Generator[LlamaModel]:
         yield cast("LlamaModel", registry.opened(MODEL))
 
 
+def warmed(model: LlamaModel, prefix: Sequence[Message]) -> None:
+    """Read what a prompt begins with, once, so that its state is kept as it is for the other arm.
+
+    However long it takes: given up at a deadline it would be begun again at each request, and never be there.
+    """
+    model.session(prefix, stop=Stop()).close()
+
+
 def worked() -> list[tuple[str, str]]:
     """Requests and plans of the prompt, by turns in both languages; what cannot be done has no plan."""
     told = shipped()
@@ -101,9 +109,7 @@ class InJson:
         messages.append(Message("user", request.as_prompt()))
         stop = Stop(deadline_s=DEADLINE_S)
         try:
-            self.model.session(
-                messages[:-1], stop=stop
-            ).close()  # so that its state is kept, as it is for the other arm
+            warmed(self.model, messages[:-1])
             reply = self.model.complete(
                 messages, most_tokens=MOST_TOKENS, stop=stop, schema=candidates.plan_schema() if self.schema else None
             )

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.judged import tree
-from benchmarks.judged.arms import DEADLINE_S
+from benchmarks.judged.arms import DEADLINE_S, warmed
 from benchmarks.judged.desk import Desk, Ran
 from benchmarks.judged.judge import judge
 from metnos.propose.models.ports import Message, ModelFault, Stop, Usage
@@ -56,7 +56,7 @@ class React(Desk):
         answer, spent = "", Usage()
         brought: list[Any] = []
         calls: list[Any] = []
-        self.model.session(talk[:1], stop=Stop(deadline_s=DEADLINE_S)).close()
+        warmed(self.model, talk[:1])
         for _ in range(ROUNDS):
             try:
                 reply = self.model.complete(
