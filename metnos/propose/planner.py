@@ -254,7 +254,7 @@ class Planner:
             request = task.request
             mark = session.mark()
             self._ask(session, without_faults(request), task)
-            if self._gate is not None and request.purpose == "first" and not self._gate(session, request, config):
+            if self._is_in_doubt(task) and self._gate is not None and not self._gate(session, request, config):
                 return _told(Impossible(code="out-of-scope", usage=session.usage), model.name)
             self._open(session)
             written = task.decoder.decode(session, steps=task.steps, masked=task.masked)
@@ -264,6 +264,10 @@ class Planner:
                 self._open(session)
                 written = task.decoder.decode(session)
             return _told(written, model.name, session.usage)
+
+    def _is_in_doubt(self, task: _Task) -> bool:
+        """Whether the gate has something to judge: not where code knows that one text is looked for in files here."""
+        return task.request.purpose == "first" and not task.decoder.tools.wanted.called.plainly_inside
 
     def _ask(self, session: Session, request: PlanRequest, task: _Task) -> None:
         session.ask(self._prompt.question(request, task.candidates, task.names))

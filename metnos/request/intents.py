@@ -72,8 +72,9 @@ def _verb_follows(elements: Sequence[Element], at: int) -> bool:
             return False
         if _is_verb(elements, at):
             return True
-        if not word.roles & {"separator", "negation", "modal", "pronoun"}:
-            return False
+        done = "doing" in word.roles and at + 2 < len(elements) and _is_verb(elements, at + 2)
+        if done or not word.roles & {"separator", "negation", "modal", "pronoun"}:
+            return done
         at += 1
     return False
 
@@ -92,9 +93,15 @@ def _is_verb(elements: Sequence[Element], at: int) -> bool:
         return not (word.roles & {"content", "object"} and "pronoun" in before.roles and _told_to(elements, at - 2))
     if word.roles & {"content", "object"}:
         # A homograph ("list", "order", "copy") is a noun wherever a verb is not plainly due.
-        return False
+        return _is_done(elements, at)
     # "the write", "of copy": nouns; but "to delete".
     return before.canonical == "to" or not before.roles & {"article", "preposition", "place"}
+
+
+def _is_done(elements: Sequence[Element], at: int) -> bool:
+    """The noun of an action behind a word of doing and an article: "fai una copia di" asks for a copy."""
+    article, doing = (elements[at - back].word if at >= back else None for back in (1, 2))
+    return article is not None and article.roles <= {"article"} and doing is not None and "doing" in doing.roles
 
 
 def _told_to(elements: Sequence[Element], at: int) -> bool:

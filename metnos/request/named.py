@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from metnos.request.words import Lexicon, Role
 
 _ARTICLE: Final[frozenset[Role]] = frozenset(("article",))
+_NO_NAMES: Final = frozenset({"dirs", "table"})
+"""Objects whose nouns are no names: "in the subfolders" says how far, "as a table" in which form."""
 _NOUNS: Final[frozenset[Role]] = frozenset(("object", "content", "verb"))
 
 
@@ -47,7 +49,7 @@ def _is_announced(seen: Sequence[Seen], at: int, lexicon: Lexicon) -> bool:
 def _stands_alone(seen: Sequence[Seen], at: int, lexicon: Lexicon) -> bool:
     """A known word where only a name can be: nothing but a mark, a joining word or a preposition follows."""
     word = seen[at].word
-    if word is None or seen[at].said in lexicon.never_names or not word.roles <= _NOUNS:
+    if word is None or seen[at].said in lexicon.never_names or not word.roles <= _NOUNS or word.object in _NO_NAMES:
         return False
     if "verb" in word.roles and seen[at - 1].said not in lexicon.inside:
         return False  # "to delete"

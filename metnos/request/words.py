@@ -15,12 +15,14 @@ from metnos.sdk import EffectClass
 
 Role = Literal[
     "verb", "object", "article", "stop", "pronoun", "modal", "question", "preposition", "place", "quantifier", "negation",
-    "separator", "content", "past", "polite",
+    "separator", "content", "past", "polite", "doing",
 ]  # fmt: skip
 Holding = Literal["always", "known", "leading", "thing", "files"]
 """Where a synonym stands for its canonical form; the table is in `metnos.request.holding`."""
 # Function words: their reason is `stop`. They are explained, and stay in the strict form all the same.
-STOP_ROLES = frozenset(("article", "stop", "pronoun", "modal", "question", "preposition", "place", "separator", "past"))
+STOP_ROLES = frozenset(
+    ("article", "stop", "pronoun", "modal", "question", "preposition", "place", "separator", "past", "doing")
+)
 
 
 class LexiconFault(ValueError):

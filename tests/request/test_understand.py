@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.request.lexicon import lexicons
+from metnos.request.named import names_said
 from metnos.request.understand import understand
 
 REASON = re.compile(r"slot\([a-z]+\)|keyword\(.+\)|synonym\(.+\)|typo\(.+\)|polite|stop|space|unknown")
@@ -310,3 +311,25 @@ def test_negation_is_never_lost(text: str) -> None:
 )
 def test_a_plural_type_after_a_place_is_a_folder(text: str, slots: list[tuple[str, str]]) -> None:
     assert [(slot.kind, slot.value) for slot in understand(text).slots] == slots
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("fai una copia di a.txt chiamata b.txt", ["copy"]),
+        ("puoi fare una copia di a.txt?", ["copy"]),
+        ("elimina a.txt e fai una copia di b.txt in c.txt", ["delete", "copy"]),
+        ("non fare una copia di a.txt", []),
+        ("hai una copia di a.txt?", ["find"]),
+        ("fammi vedere una copia di a.txt", ["find"]),
+    ],
+)
+def test_the_noun_of_an_action_behind_a_word_of_doing(text: str, asked: list[str]) -> None:
+    assert [intent.verb for intent in understand(text, "it").intents] == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "language"), [("the files in the subfolders", "en"), ("i file nelle sottocartelle", "it")]
+)
+def test_how_far_is_no_name(text: str, language: str) -> None:
+    assert not names_said(understand(text, language))

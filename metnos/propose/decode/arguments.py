@@ -26,7 +26,7 @@ from metnos.checks.providers import provider_of
 from metnos.checks.shapes import ANY, Shape
 from metnos.contracts.kinds import is_open
 from metnos.contracts.schemas import validator_for
-from metnos.plan.jsondata import is_object
+from metnos.plan.jsondata import is_list, is_object
 from metnos.plan.spelling import parse_string
 from metnos.propose.decode.choices import (
     NOTHING,
@@ -45,7 +45,7 @@ from metnos.propose.decode.choices import (
     unescaped,
     unique,
 )
-from metnos.propose.decode.entry import BYTES, TIMES, Entry
+from metnos.propose.decode.entry import BYTES, TIMES, Entry, fields_of
 from metnos.propose.decode.offers import HERE, is_file_name
 from metnos.propose.decode.results import collections, figures, results
 from metnos.propose.decode.state import admits
@@ -57,6 +57,10 @@ if TYPE_CHECKING:
 
 UNLIKE: Final = "ne"
 """The comparison that keeps what was not asked for, unless the request says "not"."""
+PICKED: Final = "pick"
+NUMBERS: Final = "numbers"
+HEADER: Final = "header"
+"""What a request speaks of (`mentions.toml`)."""
 WRITING: Final = "text"
 """The kind of what is put into files."""
 MOST_VALUES: Final = 200
@@ -137,6 +141,7 @@ class Arguments:
         if not required and only is None and not self._is_offered(name, schema):
             return None
         required = required or self.must_say(name) or self._is_wanted(name) or bool(self._as_file(schema))
+        required = required or (self._are_numbers(name, schema) and bool(self.offers.columns.reckoned))
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
@@ -154,7 +159,9 @@ class Arguments:
 
     def _is_offered(self, name: str, schema: dict[str, Any]) -> bool:
         """Whether the request gives a reason to write an option."""
-        if name in self.decides or name in self.contract.targets or name in self.contract.field_of_input:
+        if name in self.contract.field_of_input:
+            return self._is_spoken_of(name, schema)
+        if name in self.decides or name in self.contract.targets:
             return True
         if "enum" in schema:
             return (
@@ -164,13 +171,22 @@ class Arguments:
             )
         named = schema.get("type")
         if named == "array" and self._names_columns(schema.get("items")):
-            return self.offers.mentions(name)
+            columns = self.offers.columns
+            if name == NUMBERS:
+                return bool(columns.reckoned) or self.offers.mentions(name)
+            return self.offers.mentions(HEADER)  # whoever reads names the columns only where the file does not
         if named == "boolean":
             return self.offers.mentions(name)
         if named in ("integer", "number") and not self.contract.lenient:
             if schema.get("unit") == BYTES:
                 return "default" not in schema and self.offers.bounds(name)
             return self.offers.mentions(name)
+        return True
+
+    def _is_spoken_of(self, name: str, schema: dict[str, Any]) -> bool:
+        """Whether a field that may be left out is meant: some columns of all, or one that is reckoned with."""
+        if schema.get("type") == "array":
+            return self.offers.columns.some or self.offers.mentions(name)
         return True
 
     def _as_file(self, schema: dict[str, Any]) -> list[str]:
@@ -197,6 +213,8 @@ class Arguments:
             if word in schema:
                 return plainest([self._node(name, part, required, depth) for part in schema[word] if is_object(part)])
         named = schema.get("type", "object" if "properties" in schema else ["string", "number"])
+        if depth == 0 and self._are_picked(name, named):
+            named = "array"
         types: list[str] = [named] if isinstance(named, str) else list(named)
         nodes = [self._of_type(each, name, schema, required, depth) for each in types]
         return plainest(nodes)
@@ -229,13 +247,23 @@ class Arguments:
         items = schema.get("items")
         inner = self._node(name, items if is_object(items) else {}, required, depth + 1)
         if inner == NOTHING and self._names_columns(items):
-            inner = OneOf(unique((*self.offers.quoted, *self.offers.unexplained, *self.offers.content)))
+            inner = OneOf(self.offers.columns.measured)
         least = max(1, int(schema.get("minItems", 1)))
         most = int(schema.get("maxItems", 8))
         if isinstance(inner, OneOf):
             found = inner.values[:60]
             return Several(found, least, min(most, 8, len(found))) if len(found) >= least else NOTHING
         return Listed(inner, least, max(least, min(most, 4)))
+
+    def _are_picked(self, name: str, types: Any) -> bool:
+        """Whether these are the fields that are kept, of which there may be several."""
+        produces = self.contract.produces
+        picks = produces is not None and produces.rule == PICKED and produces.roles.get("fields") == name
+        return picks and is_list(types) and "array" in types
+
+    def _are_numbers(self, name: str, schema: dict[str, Any]) -> bool:
+        """Whether a list names columns whose cells are to be numbers."""
+        return name == NUMBERS and schema.get("type") == "array" and self._names_columns(schema.get("items"))
 
     def _names_columns(self, items: Any) -> bool:
         """Whether a list of texts can only be fields of what is made: those come with the data, so words name them."""
@@ -260,7 +288,8 @@ class Arguments:
             empty = self.offers.mentions("zero") and not name.startswith("min")
             found = (*self.offers.sizes, *([Value(0)] if empty else []))
         elif kind == "integer":
-            found = (*self.offers.integers, *self.offers.durations)
+            bound = name.startswith(("min", "max"))
+            found = (*(self.offers.integers if bound else self.offers.counts), *self.offers.durations)
         else:
             found = self.offers.numbers
         if required and self.contract.lenient is False:
@@ -275,7 +304,7 @@ class Arguments:
         contract, offers = self.contract, self.offers
         default = schema.get("default")
         if name in contract.field_of_input:
-            return self._fields()
+            return fields_of(self.contract, name, self.entry, offers)
         if schema.get("unit") == TIMES or schema.get("format") in ("date-time", "date"):
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
@@ -321,14 +350,6 @@ class Arguments:
         """Whether an argument is a day or an instant."""
         schema = self.properties.get(name)
         return is_object(schema) and schema.get("unit") == TIMES
-
-    def _fields(self) -> tuple[Value, ...]:
-        if self.entry is None:
-            return ()
-        known = tuple(Value(escaped(name)) for name in self.entry.fields())
-        if not self.entry.open or known:
-            return known
-        return unique((*self.offers.quoted, *self.offers.unexplained, *self.offers.content))
 
     def _inputs(self, kind: str) -> tuple[Value, ...]:
         given = self.sofar.context.inputs

@@ -29,6 +29,10 @@ _REACH: Final = 4
 _NEAR: Final = 6
 """Letters between "larger" and a size that it is compared with."""
 _SORTING: Final = "sort"
+TAKING: Final = "take entries"
+"""What a number that is said is for."""
+LESSER: Final = "group entries"
+"""What lesser cues are not meant for beside a verb of sorting."""
 
 
 @cache
@@ -96,6 +100,8 @@ class Called:
         names = [f"{family.verb} {family.object}" for family in bound.contract.families]
         if "list dirs" in names:
             return self.folders
+        if TAKING in names and self.offers.counts:
+            return True
         tables = [name for name in names if _table(name, self.language)]
         return not tables or any(self._speaks(name) for name in tables)
 
@@ -105,7 +111,7 @@ class Called:
         return any(bool(_table(name, self.language)) and self._speaks(name) for name in names)
 
     def _speaks(self, name: str) -> bool:
-        lesser = {cue[0] for cue in _table("lesser", self.language)}
+        lesser = {cue[0] for cue in _table("lesser", self.language)} if name == LESSER else set[str]()
         sorts = any(self._verb(word) == _SORTING for word in self.words)
         polite = [(span.start, span.end) for span in self.offers.request.spans if span.reason == "polite"]
         return any(
@@ -226,6 +232,25 @@ class Called:
     def _reads_rows(self) -> bool:
         named = (str(slot.value) for slot in self.offers.slots if slot.kind in ("path", "glob"))
         return any(name.rsplit(".", 1)[-1].casefold() in self.formats for name in named)
+
+    @cached_property
+    def groups_rows(self) -> bool:
+        """Whether figures are asked for each value of a column ("sum of amount per region")."""
+        return self._reads_rows and self.offers.columns.grouped and not self.at("inside")
+
+    @cached_property
+    def plainly_inside(self) -> bool:
+        """Whether nothing is left to judge: one text is looked for, files or their place are said, all else is known."""
+        if not self.inside or len(self.sought) != 1:
+            return False
+        request, offers = self.offers.request, self.offers
+        place = bool(offers.kinds) or any(word.key in self.lexicon.file_nouns for word in self.words)
+        place = place or any(slot.kind in ("path", "glob") for slot in offers.slots)
+        told = {*self.sought, *offers.kinds}
+        cues = {*self.at("inside"), *self.at("find texts")}
+        strange = [w for at, w in enumerate(self.words) if not w.known and w.text not in told and at not in cues]
+        reads = all(intent.effect == "read" for intent in request.intents)
+        return place and reads and not strange
 
     @cached_property
     def sought(self) -> tuple[str, ...]:

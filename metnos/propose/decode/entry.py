@@ -13,10 +13,11 @@ from metnos.checks.shapes import Kind, Shape
 from metnos.checks.walk import field_names, walk
 from metnos.plan.jsondata import is_object
 from metnos.plan.references import Key
-from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.choices import Value, escaped, unique
 from metnos.propose.decode.said import NAMED
 
 if TYPE_CHECKING:
+    from metnos.contracts.model import Contract
     from metnos.propose.decode.offers import Offers
 
 TIMES: Final = "ISO 8601"
@@ -25,6 +26,10 @@ TEXT: Final[frozenset[Kind]] = frozenset({"string"})
 NAMES: Final = frozenset({"name", "path", "digest"})
 """Fields that tell one file from another: compared with any word only where the request speaks of names."""
 
+GROUPED: Final = "group"
+"""The rule of what is made of several entries."""
+SORTING: Final = "sort"
+FIGURES: Final = "stats"
 ENDING: Final = "ext"
 """The field that is compared with kinds of files only."""
 
@@ -38,6 +43,24 @@ class Entry(msgspec.Struct, frozen=True):
     def fields(self) -> tuple[str, ...]:
         """Fields that every entry has."""
         return tuple(name for name in field_names(self.shape) if _is_sure(self.shape, name))
+
+
+def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers) -> tuple[Value, ...]:
+    """What an argument that names a field of the input may name; of entries whose fields nobody knows, the columns that
+    the request names: what they are told apart or ordered by, what is reckoned with, or any.
+    """
+    if entry is None:
+        return ()
+    known = tuple(Value(escaped(field)) for field in entry.fields())
+    if not entry.open or known:
+        return known
+    columns, produces = offers.columns, contract.produces
+    parts = produces.roles if produces is not None and produces.rule == GROUPED else {}
+    if parts.get("fields") == name or any(family.verb == SORTING for family in contract.families):
+        return columns.by
+    if parts.get("measure") == name or (produces is not None and produces.kind == FIGURES):
+        return columns.measured
+    return columns.named
 
 
 def type_class(entry: Entry, name: str) -> str:

@@ -25,6 +25,7 @@ from metnos.propose.decode.choices import (
     Line,
     Value,
 )
+from metnos.propose.decode.clauses import Afterwards
 from metnos.propose.decode.entry import Entry
 from metnos.propose.decode.parts import Parts, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
@@ -47,6 +48,7 @@ WIDE: Final = frozenset({"change", "delete", "send", "execute"})
 """Effects that do not happen to all that a search without a condition finds, unless "all" was said."""
 CASE: Final = "ignore_case"
 """The option by which upper and lower case are the same."""
+NARROWING: Final = "filter"
 ITEM: Final = Value("${item}")
 ALL: Final[dict[str, frozenset[str]]] = {
     "en": frozenset({"all", "every", "each", "any", "both", "everything"}),
@@ -67,6 +69,7 @@ class Tools:
         self.bounds = tuple(bound for bound in bounds if admits(request, mildest(bound.contract)))
         self.all = says_all(request)
         self.actions = actions_of(request)
+        self.afterwards = Afterwards(offers)
         self.known: Known = {}
         self.values = Values(offers)
         self.formats = frozenset(providers)
@@ -165,8 +168,22 @@ class Tools:
         found.append(self._each(bound, sofar))
         spent = self.values.spent(sofar)
         shaped = (each and self.wanted.shaped(each, bound, sofar) for each in found)
-        left = [without(each, masked) for each in shaped if each is not None]
+        closed = masked | self._elsewhere_said(bound)
+        left = [without(each, closed) for each in shaped if each is not None]
         return [form for each in left if each is not None and (form := unspent(each, bound, spent)) is not None]
+
+    def _elsewhere_said(self, bound: Bound) -> frozenset[Choice]:
+        """What an effect may not be given: names that are said of something asked for after all that it could answer."""
+        asked = self._asked_of(bound)
+        if mildest(bound.contract) == "read" or not asked:
+            return frozenset()
+        names = frozenset[str].intersection(*(self.afterwards.names(action) for action in asked))
+        naming = {*bound.contract.targets, *bound.contract.trusted}
+        return frozenset(Choice(bound.contract.name, name, value) for name in naming for value in names)
+
+    def _asked_of(self, bound: Bound) -> list[Action]:
+        """The effects that were asked for and that a tool could be the answer to."""
+        return [action for action in self.actions if action.effectful and may_answer(action, bound, self._admits)]
 
     def can_feed(self, bound: Bound) -> bool:
         """Whether another tool makes what this one is handed, and the request says which of it."""
@@ -192,7 +209,7 @@ class Tools:
             and not made.runs_if
             and Choice(name, SOURCE, str(number)) not in masked
             and name not in sofar.consumed.get(number, ())
-            and not (sofar.steps[number - 1]["tool"] == name and not bound.contract.field_of_input)
+            and not (sofar.steps[number - 1]["tool"] == name and not may_repeat(bound))
             and self._is_narrow(bound, sofar, number)
             and self._reads(bound, sofar, number)
             and self.wanted.may_take(bound, sofar, number)
@@ -221,12 +238,12 @@ class Tools:
             if name not in ("from_step", "from_steps") and not isinstance(data, bool)
             for value in (Value(data), *(Value(each) for each in (data if is_list(data) else ())))
         }
-        asked = [action for action in self.actions if action.effectful and may_answer(action, bound, self._admits)]
+        asked = self._asked_of(bound)
         if asked and not any(
             all(not used.isdisjoint(forms) for forms in self.offers.conditions(action)) for action in asked
         ):
             return False
-        if asked and all(not used.isdisjoint(self.offers.later(action)) for action in asked):
+        if asked and all(not used.isdisjoint(self.afterwards.later(action)) for action in asked):
             return False
         return self.all or effect not in WIDE or bool(used)
 
@@ -273,6 +290,11 @@ class Tools:
             return None
         parts = Parts(self._arguments(bound, sofar), fixed={consumes.into: ITEM}).parts()
         return None if parts is None else Form(bound.contract.name, (), parts, each=self.offers.lists[0])
+
+
+def may_repeat(bound: Bound) -> bool:
+    """Whether a tool may be handed what it made itself: only what narrows does more the second time."""
+    return any(family.verb == NARROWING for family in bound.contract.families)
 
 
 def readers_by_format(bounds: Iterable[Bound]) -> dict[str, frozenset[str]]:

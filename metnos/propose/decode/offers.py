@@ -19,8 +19,8 @@ from metnos.checks.guards.destination import PLACING, destination_of
 from metnos.checks.guards.grounding import places_said
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.columns import Columns
 from metnos.propose.decode.said import NAMED, SAYING, Said, Spoken, plain
-from metnos.request.lexicon import Lexicon, lexicon_for
 from metnos.request.named import names_said
 from metnos.request.words import Role
 from metnos.values.runtime import PERIODS
@@ -51,6 +51,8 @@ IN: Final = "in"
 """The word of both languages that a bare folder stands right behind."""
 FILES: Final = frozenset({"file", "files"})
 """Nouns that never name a folder."""
+DIRS: Final = "dirs"
+"""What nouns of folders mean: "in the subfolders" says how far, and names none."""
 _EXTENSION = re.compile(r"[A-Za-z0-9]{1,5}")
 _PLAIN_WORD = re.compile(r"[\w.+@&'-]+")
 
@@ -59,9 +61,9 @@ class Offers(Said):
     """The values of one request. Made once; each list when it is first asked for."""
 
     @cached_property
-    def lexicon(self) -> Lexicon:
-        """Of the request's language."""
-        return lexicon_for(self.request.language)
+    def columns(self) -> Columns:
+        """Those of tables that nobody has seen yet."""
+        return Columns(self)
 
     @cached_property
     def names(self) -> tuple[Value, ...]:
@@ -178,6 +180,13 @@ class Offers(Said):
         return unique(Value(slot.value) for slot in self.of({"integer", "number"}) if isinstance(slot.value, int))
 
     @cached_property
+    def counts(self) -> tuple[Value, ...]:
+        """Of these, those that may say how many: not what something is compared with ("over 30")."""
+        compared = self.columns.limits
+        found = (slot for slot in self.of({"integer", "number"}) if slot.start not in compared)
+        return unique(Value(slot.value) for slot in found if isinstance(slot.value, int))
+
+    @cached_property
     def numbers(self) -> tuple[Value, ...]:
         """All numbers that were said; a size in bytes."""
         return unique(Value(slot.value) for slot in self.of({"integer", "number", "size"}))
@@ -266,16 +275,6 @@ class Offers(Said):
                 return (*typed, *named, *kinds, *([frozenset({Value(0).json})] if empty else []))
         return ()
 
-    def later(self, action: Action) -> frozenset[str]:
-        """Forms of what is only said of something that is asked for afterwards: it does not narrow this."""
-        spans = [clause for clause in self.request.clauses[action.clause + 1 :] if clause.intents]
-        if not spans:
-            return frozenset()
-        start = spans[0].start
-        sooner = {form for slot in self.slots if slot.start < start for form in self.forms(slot)}
-        behind = {form for slot in self.of(TYPED) if slot.start >= start for form in self.forms(slot)}
-        return frozenset(behind - sooner)
-
     def _is_where(self, word: Spoken) -> bool:
         """Whether a word says where something is, and not where it goes."""
         name = plain(word.text)
@@ -340,7 +339,7 @@ class Offers(Said):
         known = lexicon.words.get(word.key)
         before = [other for other in self.words if other.end <= word.start][-1:]
         noun = known is not None and known.roles == NOUN and known.canonical not in FILES
-        noun = noun and word.key not in lexicon.name_marks
+        noun = noun and word.key not in lexicon.name_marks and known is not None and known.object != DIRS
         after = [other for other in self.words if other.start >= word.end][:1]
         if noun and after and after[0].key in lexicon.name_before:
             return True

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from metnos.request.model import Request, Slot
+    from metnos.request.words import Lexicon
 
 SAYING: Final = frozenset({"quoted", "name"})
 """Kinds of slots whose text may be anything."""
@@ -73,6 +74,11 @@ class Said:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.slots: tuple[Slot, ...] = tuple(item for slot in request.slots for item in slot.items or (slot,))
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Of the request's language."""
+        return lexicon_for(self.request.language)
 
     def of(self, kinds: Iterable[str]) -> Iterator[Slot]:
         wanted = frozenset(kinds)
@@ -147,7 +153,7 @@ class Said:
     @cached_property
     def compared(self) -> tuple[Value, ...]:
         """Words that something may be compared with: nouns, and whatever stands behind "is", "equal to"."""
-        lexicon = lexicon_for(self.request.language)
+        lexicon = self.lexicon
         found: list[str] = []
         before: Spoken | None = None
         for word in self.words:
@@ -190,7 +196,7 @@ class Said:
 
     def mark(self, name: Spoken) -> str:
         """The preposition or word of place that a word stands behind, but for articles and nouns of files; or nothing."""
-        lexicon = lexicon_for(self.request.language)
+        lexicon = self.lexicon
         for word in reversed([word for word in self.words if word.end <= name.start]):
             known = lexicon.words.get(word.key)
             if known is None:

@@ -7,6 +7,7 @@ meet is none (the line is made without it).
 |---|---|
 | asks how many | a figure over things of the kind that is counted |
 | asks how much they come to | a figure over a field |
+| asks for figures of rows "per region" | the rows in groups, and the figures of each |
 | asks for the most of all | sorted, and of one or of a number the first ones taken |
 | looks for a text in files | the search in texts first; names are not looked at for it |
 | goes on behind an effect | a reading of its own behind the effect |
@@ -60,7 +61,7 @@ class Wanted:
 
     def is_due(self, bound: Bound, sofar: Sofar) -> bool:
         """Whether the words call for a tool at this line."""
-        if not self.called.calls(bound):
+        if not self.called.calls(bound) or (self._asks_groups() and is_for(bound, "compute", FIGURES)):
             return False
         if self._seeks_texts(sofar):
             return self._feeds_search(bound)
@@ -125,9 +126,18 @@ class Wanted:
         if not self._has_most(sofar):
             taken = [] if self.called.most is None or not self.called.most.one else ["take"]
             found += taken if self._steps(sofar, "sort") else ["sort", *taken]
-        if self._asks_figure() and not self._has_figure(sofar):
+        if self._asks_groups():
+            found += [] if self._has_groups(sofar) else ["group"]
+        elif self._asks_figure() and not self._has_figure(sofar):
             found.append("compute")
         return tuple(found)
+
+    def _asks_groups(self) -> bool:
+        """Figures are asked for each value of a column of a table."""
+        return self.called.groups_rows and self._can("group", "entries")
+
+    def _has_groups(self, sofar: Sofar) -> bool:
+        return any(made.kind == GROUPS for made in sofar.made)
 
     def _asks_figure(self) -> bool:
         asked = self.called.counted is not None or self.called.amount is not None
@@ -141,6 +151,9 @@ class Wanted:
             return None
         if self.called.amount is not None and bound.contract.produces and bound.contract.produces.kind == FIGURES:
             return msgspec.structs.replace(form, parts=tuple(map(_required, form.parts)))
+        if self._asks_groups() and bound.contract.produces and bound.contract.produces.kind == GROUPS:
+            measure = bound.contract.produces.roles.get("measure", "")
+            form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in form.parts))
         most = self.called.most
         closed: set[Choice] = set()
         if most is not None and is_for(bound, "sort", "entries"):
@@ -169,7 +182,9 @@ class Wanted:
             return True
         if self._seeks_texts(sofar) or not self._has_most(sofar):
             return False
-        if self._asks_figure() and not self._has_figure(sofar):
+        if self._asks_groups() and not self._has_groups(sofar):
+            return False
+        if self._asks_figure() and not self._asks_groups() and not self._has_figure(sofar):
             return False
         return all(self._has_own(clause, sofar) for clause in self.offers.request.clauses)
 
@@ -255,9 +270,9 @@ def _does(action: Action, step: CheckedStep) -> bool:
     return step.worst_effect != "read" and answers(action, step)
 
 
-def _required(part: Part) -> Part:
+def _required(part: Part, name: str = "field") -> Part:
     """A field that is reckoned with is named."""
-    if isinstance(part, Argument) and part.name == "field":
+    if isinstance(part, Argument) and part.name == name:
         return msgspec.structs.replace(part, required=True)
     return part
 

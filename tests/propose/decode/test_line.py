@@ -78,8 +78,9 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value=5000000', True),
         ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value="5 MB"', False),
         ("the first three files", (FIND,), "2 take_entries <1 count=3", True),
-        ("a table of the files", (FIND,), '2 render_table <1 columns=["size","name"]', True),
-        ("a table of the files", (FIND,), '2 render_table <1 columns=["name","name"]', False),
+        ("a table of the files with name and size", (FIND,), '2 render_table <1 columns=["size","name"]', True),
+        ("a table of the files with name and size", (FIND,), '2 render_table <1 columns=["name","name"]', False),
+        ("a table of the files", (FIND,), '2 render_table <1 columns=["name"]', False),  # all of them
         ("delete a.txt and b.txt", (), '1 delete_files path=${item} each ["a.txt","b.txt"]', True),
         ("delete a.txt and b.txt", (), '1 delete_files path="a.txt"', False),  # the other one would be left
         ("delete the files", (FIND,), "2 delete_files <1", False),  # which ones is not said

@@ -28,6 +28,12 @@ TAKE: Plan = {"tool": "take_entries", "args": {"from_step": 2, "count": 1}}
 TEXTS: Plan = {"tool": "find_texts", "args": {"pattern": "Bob", "path": "docs"}}
 PNG: Plan = {"tool": "find_files", "args": {"pattern": "*.png"}}
 DELETE: Plan = {"tool": "delete_files", "args": {"from_step": 1}}
+LOG: Plan = {"tool": "find_files", "args": {"pattern": "*.log"}}
+LOG_DOCS: Plan = {"tool": "find_files", "args": {"path": "docs", "pattern": "*.log"}}
+NAMES: Plan = {"tool": "select_fields", "args": {"from_step": 1, "fields": ["name"]}}
+ROWS: Plan = {"tool": "read_files_csv", "args": {"path": "a.csv", "numbers": ["count"]}}
+AMOUNTS: Plan = {"tool": "read_files_csv", "args": {"path": "a.csv", "numbers": ["amount"]}}
+AGES: Plan = {"tool": "read_files_csv", "args": {"path": "a.csv", "numbers": ["age"]}}
 
 
 def line(checks: Checks, text: str, *steps: Plan) -> str:
@@ -105,6 +111,38 @@ def line(checks: Checks, text: str, *steps: Plan) -> str:
         ("elimina i file png e poi elenca i file che restano", (PNG, DELETE), "end", False),
         ("elimina i file png e poi elenca i file che restano", (PNG, DELETE, FIND), "end", True),
         ("delete the png files", (PNG, DELETE), "end", True),
+        # A place binds to its own clause, and a name to what is done with it.
+        ("delete the log files and show what stays in docs", (LOG_DOCS,), "2 delete_files <1", False),
+        ("delete the log files and show what stays in docs", (LOG,), "2 delete_files <1", True),
+        ("delete the log files in docs and show what stays", (LOG_DOCS,), "2 delete_files <1", True),
+        ("elimina i file log e poi elenca i file di docs", (LOG_DOCS,), "2 delete_files <1", False),
+        ("elimina i file log di docs e poi elenca i file", (LOG_DOCS,), "2 delete_files <1", True),
+        ("delete a.txt and show what is in b.txt", (), '1 delete_files path="b.txt"', False),
+        ("cancella a.txt e mostra il contenuto di b.txt", (), '1 delete_files path="a.txt"', True),
+        ("cancella a.txt e mostra il contenuto di b.txt", (), '1 delete_files path="b.txt"', False),
+        # How far a search goes is no place.
+        ("i file txt qui e nelle sottocartelle", (), '1 find_files path="sottocartelle" pattern="*.txt"', False),
+        ("the txt files in the subfolders", (), '1 find_files path="subfolders" pattern="*.txt"', False),
+        # What shapes a result stands only where it is asked for.
+        ("the files in docs", (FIND,), '2 sort_entries <1 by="size" order="asc"', False),
+        ("the files in docs", (FIND,), "2 take_entries <1 count=1", False),
+        ("the files in docs", (FIND,), '2 select_fields <1 fields=["path"]', False),
+        ("only the names of the files in docs", (FIND,), '2 select_fields <1 fields=["name"]', True),
+        ("solo i nomi dei file di docs", (FIND,), '2 select_fields <1 fields=["name","path"]', True),
+        ("solo i nomi dei file di docs", (FIND, NAMES), '3 select_fields <2 fields=["name"]', False),
+        ("i primi due file di docs", (FIND,), "2 take_entries <1 count=2", True),
+        ("rows of a.csv with count over 30", (ROWS,), "2 take_entries <1 count=30", False),
+        ("righe di a.csv con count oltre 30", (ROWS,), '2 filter_entries <1 field="count" op="gt" value=30', True),
+        # Figures of each value of a column.
+        ("sum of amount per region in a.csv", (AMOUNTS,), '2 compute_stats <1 field="amount"', False),
+        ("sum of amount per region in a.csv", (AMOUNTS,), '2 group_entries <1 by="region" field="amount"', True),
+        ("sum of amount per region in a.csv", (AMOUNTS,), '2 group_entries <1 by="region"', False),
+        ("sum of amount per region in a.csv", (AMOUNTS,), '2 group_entries <1 by="amount" field="region"', False),
+        ("sum of amount per region in a.csv", (AMOUNTS,), "end", False),
+        ("media di age per ogni city in a.csv", (), '1 read_files_csv path="a.csv"', False),
+        ("media di age per ogni city in a.csv", (), '1 read_files_csv path="a.csv" numbers=["age"]', True),
+        ("media di age per ogni city in a.csv", (AGES,), '2 group_entries <1 by="city" field="age"', True),
+        ("qual è la media di age in a.csv?", (AGES,), '2 compute_stats <1 field="age"', True),
     ],
 )  # fmt: skip
 def test_lines(shipped: Checks, text: str, steps: tuple[Plan, ...], written: str, fits: bool) -> None:
@@ -139,3 +177,40 @@ def test_what_was_looked_at_before_an_effect_may_be_looked_at_again(shipped: Che
     assert FIND in begin(shipped, request, context, (FIND,)).since_changed
     assert FIND not in begin(shipped, request, context, steps).since_changed
     assert begin(shipped, request, context, (*steps, FIND)).checked.ok
+
+
+@pytest.mark.parametrize(
+    ("text", "plainly"),
+    [
+        ("look for the word timeout in logs", True),
+        ("dove compare la parola ERROR nei file di log?", True),
+        ("cerca la parola timeout dentro logs", True),
+        ("search the web for the word timeout", False),
+        ("cerca su internet la parola timeout", False),
+        ("what does the word gate mean?", False),
+        ("delete the files that contain timeout in logs", False),  # an effect is always weighed
+    ],
+)
+def test_where_nothing_is_left_to_judge(text: str, plainly: bool) -> None:
+    assert Called(Offers(understand(text))).plainly_inside is plainly
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "by", "reckoned"),
+    [
+        ("sort data/people.csv by city and save the result to sorted.csv", ["city"], ["city"], []),
+        ("write the entries of a.json with count over 30 as a table to b.md", ["count"], ["count"], ["count"]),
+        ("somma amount per region in a.csv e salva il risultato in b.csv",
+         ["amount", "region"], ["region"], ["amount"]),
+        ("average age by city and month in a.csv", ["age", "city", "month"], ["city", "month"], ["age"]),
+        ("the rows of a.csv", [], [], []),
+        ("mostra le colonne name e city di a.csv", ["name", "city"], ["name", "city"], []),
+    ],
+)  # fmt: skip
+def test_columns_of_a_table_that_nobody_has_seen(
+    text: str, named: list[str], by: list[str], reckoned: list[str]
+) -> None:
+    columns = Offers(understand(text)).columns
+    assert [value.data for value in columns.named] == named
+    assert [value.data for value in columns.by] == by
+    assert [value.data for value in columns.reckoned] == reckoned
