@@ -28,8 +28,10 @@ from metnos.propose.routing import route
 from metnos.request.understand import understand
 from tests.model.conftest import LARGER, SMALL, weights
 
-COUNTS = {SMALL: 150, LARGER: 50}
-"""Model → requests; together 200, half Italian, a third of two wishes, a fifth hostile."""
+COUNTS = {SMALL: 170, LARGER: 30}
+"""Model → requests; together 200, half Italian, a third of two wishes, a fifth hostile. The grammar is tried, so most of
+them by the model that costs least and errs most.
+"""
 ONE_WISH, HOSTILE_EACH = 3, 5
 ENDED = frozenset({"model-context"})
 """Faults that a request may end in: it is longer than the model reads."""
@@ -137,13 +139,13 @@ def catalog(root: Path) -> Catalog:
 
 
 def requests(count: int, seed: int) -> list[tuple[str, str]]:
-    """(language, text), the same each time; every one of `HOSTILE` is among 150."""
+    """(language, text), the same each time; every one of `HOSTILE` is among 150, whatever the seed."""
     random, found = Random(seed), list[tuple[str, str]]()
     for number in range(count):
         language, parts = ("en", EN) if number % 2 else ("it", IT)
         if number % HOSTILE_EACH == 0:
             hostile = HOSTILE[language]
-            found.append((language, hostile[number // (2 * HOSTILE_EACH) % len(hostile)]))
+            found.append((language, hostile[(number // (2 * HOSTILE_EACH) + seed) % len(hostile)]))
             continue
         said = " ".join(random.choice(part) for part in parts)
         if number % ONE_WISH == 0:
@@ -188,7 +190,7 @@ class Planning(NamedTuple):
         return written
 
 
-# Not yet seen whole: `METNOS_TEST_PLANS=1` runs it.
+# Seen to request 97 of the smaller model, all of which held, and not yet whole: `METNOS_TEST_PLANS=1` runs it.
 @pytest.mark.skipif("METNOS_TEST_PLANS" not in os.environ, reason="set METNOS_TEST_PLANS: minutes, not yet run whole")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [SMALL, LARGER])
