@@ -14,6 +14,7 @@ LOG_COMMANDS: Table = {
     "label": ("metnos.cli.cases", "Say something of a recorded turn, beside its log."),
     "case": ("metnos.cli.cases", "Make a test case from a recorded turn."),
     "drift": ("metnos.cli.drift", "Say what has changed in tools, results and verdicts since turns were recorded."),
+    "report": ("metnos.cli.report", "Show what recorded turns came to: a table, JSON, or a page of HTML."),
 }
 """Command → (module, help line)."""
 

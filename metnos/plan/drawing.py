@@ -24,7 +24,7 @@ plan says can end a label, open markup or add a line. The same plan gives the sa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from metnos.plan.model import Ask, FinalAnswer, GoesOn, NeedsInputs
 from metnos.plan.references import FillerTarget, InputTarget, Key, Reference, StepTarget
@@ -78,6 +78,30 @@ def draw(plan: Plan, effects: Mapping[int, str] | None = None) -> str:
     return _Drawing(plan, effects or {}).text()
 
 
+class Edge(NamedTuple):
+    """Who takes what from whom: ids as `draw` writes them, `s1`, `x1`, `t`."""
+
+    source: str
+    kind: str
+    """A key of `ARROWS`."""
+    target: str
+    label: str
+
+
+class Graph(NamedTuple):
+    """A plan as nodes and edges, for whoever draws it otherwise."""
+
+    outside: dict[str, str]
+    """Id of each node beside the steps → what it stands for."""
+    edges: tuple[Edge, ...]
+    ending: str
+
+
+def graph_of(plan: Plan) -> Graph:
+    """The nodes and edges that `draw` draws, their texts as they are: whoever shows them must escape them."""
+    return _Drawing(plan, {}).graph()
+
+
 class _Drawing:
     """Nodes and edges, gathered in the order of the plan."""
 
@@ -101,6 +125,10 @@ class _Drawing:
             told = f'|"{label(said)}"|' if said else ""
             lines.append(f"    {source} {ARROWS[kind]}{told} {target}")
         return "\n".join([*lines, *self._classes(), ""])
+
+    def graph(self) -> Graph:
+        outside = {name: said for said, name in self._outside.items()}
+        return Graph(outside, tuple(Edge(*edge) for edge in self._edges), _ending(self._plan))
 
     def _name(self, number: int, step: Step) -> str:
         effect = self._effects.get(number, "")

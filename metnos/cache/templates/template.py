@@ -13,7 +13,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -180,10 +180,8 @@ def lines(text: str) -> list[str]:
 # --- reading and compiling ----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1_024)
 def read_payload(payload: bytes, name: str = "template") -> Template:
-    """A template from signed bytes. The same for the same bytes, with what was compiled of it: a process that opens a
-    second engine, on another folder or home, compiles no wording again.
+    """A template from signed bytes.
 
     Raises:
         TemplateFault: the payload is no template.

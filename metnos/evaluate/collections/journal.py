@@ -15,6 +15,7 @@ import msgspec
 
 from metnos.evaluate.collections.model import Fault, Turn
 from metnos.record.faults import RecordFault
+from metnos.record.labels import Labels
 from metnos.record.sqlite import SqliteJournal
 
 if TYPE_CHECKING:
@@ -44,14 +45,15 @@ class JournalPart(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.turns)
 
     def read(self) -> Iterator[Item]:
-        """Its turns; one that cannot be loaded is a fault."""
+        """Its turns with their labels; one that cannot be loaded is a fault."""
+        labels = Labels(Path(self.home))
         with _journal(self.home) as journal:
             for turn, found in journal.load_each(self.turns):
                 where = f"{self.home}:{turn}"
                 if isinstance(found, RecordFault):
                     yield Fault(where=where, code=found.code, detail=found.message)
                 else:
-                    yield Turn(log=found, where=where)
+                    yield Turn(log=found, where=where, labels=labels.of(turn))
 
 
 class JournalTurns:

@@ -1,0 +1,104 @@
+"""`metnos log report`: what recorded turns came to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metnos.cli import exits
+from metnos.cli.collected import collection_of, items_of
+from metnos.cli.options import Desk, command
+from metnos.cli.output import Fault
+from metnos.text import message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from metnos.contracts.model import Contract
+    from metnos.engine import Engine
+    from metnos.evaluate.reporting.model import Report
+
+PAGE = click.Path(dir_okay=False, path_type=Path)
+
+
+@command()
+@click.argument("where", required=False)
+@click.option("--to", type=PAGE, metavar="FILE.html", help="Write a page of HTML that holds everything it shows.")
+@click.option("--limit", type=click.IntRange(1), help="So many turns; of this home the latest.")
+@click.option("--title", default="", help="Of the page; left out, where the turns lie.")
+def report_command(desk: Desk, where: str | None, to: Path | None, limit: int | None, title: str) -> int:
+    """Show what recorded turns came to: outcomes, causes, latency, tokens, known plans, tools.
+
+    WHERE is a turn (or its beginning, or `last`), a home, or a collection (a file or folder of `*.jsonl`, `-`); left out,
+    all turns of this home. On the terminal a table, with --json all of it, with --to a page for a browser.
+    """
+    with desk.engine() as engine:
+        report = gathered(engine, where, limit, title)
+    if to is not None:
+        write_page(desk, report, to)
+    elif desk.output.json:
+        desk.output.data(report)
+    else:
+        from metnos.evaluate.reporting.table import lines_of
+
+        for line in lines_of(report, desk.language):
+            desk.output.line(line)
+    return exits.OK
+
+
+def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -> Report:
+    """The report of what `where` means."""
+    from metnos import __version__
+    from metnos.evaluate.collections.model import Turn
+    from metnos.evaluate.reporting.gathering import Gathering, Seen
+
+    turns = collection_of(engine, where, limit)
+    own = turns.contracts()
+    known = {one.name: one for one in own} if own is not None else engine.catalog.contracts()
+    made = Gathering(
+        title=title or turns.name, facts={"metnos": __version__, "turns": turns.name}, effect_of=worst_of(known)
+    )
+    for item in items_of(turns, limit):
+        if isinstance(item, Turn):
+            made.add(Seen.of(item.log, item.labels))
+        else:
+            made.unread(item.code)
+    return made.report()
+
+
+def worst_of(contracts: Any) -> Callable[[str], str]:
+    """Tool → the worst effect class that its contract declares."""
+    from metnos.turn.step import worst
+
+    def effect(tool: str) -> str:
+        contract: Contract | None = contracts.get(tool)
+        return "" if contract is None else worst([rule.effect for rule in contract.effects])
+
+    return effect
+
+
+def write_page(desk: Desk, report: Report, to: Path) -> None:
+    """Write the page, and say so.
+
+    Raises:
+        Fault: `extra-missing`.
+        OSError: It cannot be written.
+    """
+    from metnos.drafts import drafted_beside
+    from metnos.evaluate.reporting.page import html_of
+
+    try:
+        page = html_of(report, desk.language).encode("utf-8", "replace")
+    except ImportError as fault:
+        hint = "pip install 'metnos[evaluate]'"
+        raise Fault("extra-missing", f"a page needs jinja2 ({fault})", hint=hint, status=exits.ENVIRONMENT) from fault
+    with drafted_beside(to, 0o644) as (draft, handle):
+        with open(handle, "wb", closefd=False) as out:
+            out.write(page)
+        draft.replace(to)
+    if desk.output.json:
+        desk.output.data({"page": str(to), "bytes": len(page), "turns": report.turns, "named": len(report.rows)})
+    else:
+        desk.output.line(message("report.written", desk.language, path=to, bytes=len(page)))

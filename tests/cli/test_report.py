@@ -1,0 +1,46 @@
+"""`metnos log report`, typed: of a home, of one turn, of a folder of logs, of a stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.terminal import ROOT, Metnos
+
+LOGS = ROOT / "tests" / "record" / "logs" / "0.1"
+
+
+def test_a_report_of_a_home_a_turn_and_a_folder(metnos: Metnos, folder: Path) -> None:
+    for request in ("how many files are here", "frobnicate everything"):
+        metnos("ask", request, "--no-model")
+    report = metnos("--json", "log", "report").json
+    assert (report["form"], report["turns"], report["outcomes"]) == (
+        "metnos.report/1",
+        2,
+        {"not_understood": 1, "success": 1},
+    )
+    assert {row["request"] for row in report["rows"]} == {"how many files are here", "frobnicate everything"}
+    metnos("log", "label", "last", "judge=bad")
+    (row,) = metnos("--json", "log", "report", "last").json["rows"]
+    assert (row["request"], row["labels"]) == ("frobnicate everything", {"judge": "bad"})
+    assert metnos("--json", "log", "report", "--limit", "1").json["turns"] == 1
+    assert "1   50.0 %" in metnos("log", "report").out
+    of_logs = metnos("--json", "log", "report", str(LOGS)).json
+    assert of_logs["turns"] == len(list(LOGS.glob("*.jsonl")))
+    done = metnos("--json", "log", "report", str(LOGS), "--to", "page.html", "--title", "logs of <0.1>")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert done.json == {
+        "page": "page.html",
+        "bytes": len(page.encode()),
+        "turns": of_logs["turns"],
+        "named": len(of_logs["rows"]),
+    }
+    assert "<title>logs of &lt;0.1&gt;</title>" in page
+    assert metnos("--json", "log", "report", "nothing").error["code"] == "turn-missing"
+
+
+def test_drift_of_a_folder_of_logs_is_told_against_the_tools_beside_it(metnos: Metnos) -> None:
+    drift = metnos("--json", "log", "drift", str(LOGS)).json
+    assert "log-broken" in {one["kind"] for one in drift["groups"]}
+    shipped = metnos("--json", "log", "drift", str(LOGS), "--catalog", str(ROOT / "build" / "catalog")).json
+    assert {one["kind"] for one in shipped["groups"]} == {one["kind"] for one in drift["groups"]}
+    assert shipped["turns"] == drift["turns"] == len(list(LOGS.glob("*.jsonl")))
