@@ -10,6 +10,7 @@ import msgspec
 from metnos.plan.codes import CODES
 from metnos.plan.diagnostics import Diagnostic
 from metnos.propose.signatures import shortened
+from metnos.request.model import Request
 
 Purpose = Literal["first", "repair", "recovery", "continuation"]
 MOST_TOKENS: Final = 2**53 - 1
@@ -40,6 +41,8 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`${INPUT:name}` → JSON Schema of its value."""
     earlier: dict[str, dict[str, Any]] = {}
     """`plan1.step2` → JSON Schema of the result: what this turn has done already."""
+    understood: Request | None = None
+    """The request as the turn's own rules read it, with the words that an operator added; None: nobody has read it."""
     now: str = ""
     """The turn's one time, ISO 8601 with offset."""
     zone: str = "UTC"

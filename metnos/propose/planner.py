@@ -219,7 +219,7 @@ class Planner:
     # --- one call
 
     def _task(self, request: PlanRequest, candidates: Candidates) -> _Task:
-        understood = understand(request.text, request.language)
+        understood = request.understood or understand(request.text, request.language)
         there = frozenset(candidates.names)
         failed = failed_tools(request)
         routed = self.router(understood, without=failed)

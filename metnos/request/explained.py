@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metnos.request.intents import Element, clauses_of
-from metnos.request.model import Clause, Span
+from metnos.request.lexicon import lexicon_for
+from metnos.request.model import Clause, Request, Span
 from metnos.request.sight import Run, Seen
 from metnos.request.tokens import places
 from metnos.request.words import Lexicon
@@ -178,3 +179,15 @@ class Explained:
         if position < len(self._text):
             spans.append(Span(start=position, end=len(self._text), reason="space"))
         return tuple(spans)
+
+
+def lexicon_of(request: Request) -> Lexicon:
+    """The lexicon that explained a request, with the words that an operator added; else that of its language.
+
+    Raises:
+        ValueError: No lexicon of its language is shipped.
+    """
+    explanation = request.explanation
+    if isinstance(explanation, Explained) and explanation.lexicon.language == request.language:
+        return explanation.lexicon
+    return lexicon_for(request.language)

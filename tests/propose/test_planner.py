@@ -21,6 +21,8 @@ from metnos.propose.models.ports import Completion, Message, ModelFault, Stop, U
 from metnos.propose.models.registry import Attempted
 from metnos.propose.planner import Planner, failed_tools, kept
 from metnos.propose.routing import Routed
+from metnos.request.lexicon import lexicons_with
+from metnos.request.understand import Normaliser
 from metnos.testing import RandomSession
 
 if TYPE_CHECKING:
@@ -137,6 +139,17 @@ def test_a_plan(catalog: Catalog, candidates: Candidates) -> None:
     assert done.calls == 1
     assert done.tokens_out == len('1 delete_files path="draft.txt"\nend\n')
     assert model.closed == 1
+
+
+def test_words_that_an_operator_added_are_known(catalog: Catalog, candidates: Candidates, tmp_path: Path) -> None:
+    words = tmp_path / "words.toml"
+    words.write_text('language = "en"\nsynonyms = "delete|zap"\n', encoding="utf-8")
+    told = Normaliser(lexicons_with([words]))("zap draft.txt", "en")
+    planner = Planner(OneModel(Decoding()), catalog, router=only("delete_files"))
+    done = planner(request("zap draft.txt", understood=told), candidates)
+    assert isinstance(done, Proposal)
+    assert done.plan["steps"][0] == {"tool": "delete_files", "args": {"path": "draft.txt"}}
+    assert not isinstance(planner(request("zap draft.txt"), candidates), Proposal)
 
 
 def test_nobody_is_asked_where_code_can_tell(catalog: Catalog, candidates: Candidates) -> None:

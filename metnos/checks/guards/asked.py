@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from metnos.contracts.vocabulary import VERBS
-from metnos.request.lexicon import lexicon_for
+from metnos.request.explained import lexicon_of
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
     from metnos.checks.model import Checked, CheckedStep
     from metnos.contracts.model import Contract
-    from metnos.request.lexicon import Lexicon
     from metnos.request.model import Clause, Request, RequestIntent, Slot
     from metnos.sdk import EffectClass
 
@@ -106,7 +105,7 @@ def slots_in(request: Request, clause: Clause) -> tuple[Slot, ...]:
 
 def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
     """The word that says what a slot is to its verb: `to`, `in`, `from` …; `""` if it is what is acted on."""
-    lexicon = lexicon_for(request.language)
+    lexicon = lexicon_of(request)
     words = [token.key for token in tokenise(request.text[clause.start : slot.start]) if token.kind == "word"]
     for key in reversed(words[-_REACH:]):
         word = lexicon.words.get(key)
@@ -121,11 +120,6 @@ def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
 
 def _is_verb(roles: frozenset[str]) -> bool:
     return "verb" in roles and not roles & {"content", "object"}
-
-
-def lexicon_of(request: Request) -> Lexicon:
-    """The words of the request's language."""
-    return lexicon_for(request.language)
 
 
 # ------------------------------------------------------------------------------------------------ steps

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metnos.checks.guards.asked import Action, actions_of, answering, lexicon_of, mark_of
+from metnos.checks.guards.asked import Action, actions_of, answering, mark_of
 from metnos.checks.guards.grounding import normalised
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.checks.guards.places import at_home
@@ -18,6 +18,7 @@ from metnos.checks.guards.values import comes_from_input, texts_of
 from metnos.checks.model import Fine
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
+from metnos.request.explained import lexicon_of
 from metnos.values.expressions import DictOf
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from metnos.checks.guards.asked import lexicon_of, mark_of
+from metnos.checks.guards.asked import mark_of
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.checks.guards.places import at_home
 from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
 from metnos.plan.references import FillerTarget, ItemTarget, Reference, StepTarget
+from metnos.request.explained import lexicon_of
 from metnos.request.named import names_said
 from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref, Text
 

@@ -10,11 +10,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from metnos.checks.guards.asked import lexicon_of
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.checks.model import Fine
 from metnos.checks.providers import families_of, provider_of
 from metnos.plan.diagnostics import Diagnostic
+from metnos.request.explained import lexicon_of
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:

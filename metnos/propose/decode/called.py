@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from metnos.propose.decode.offers import WHERE, is_ending, is_file_name
-from metnos.request.lexicon import lexicon_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +64,7 @@ class Called:
         self.formats = formats
         self.offers = offers
         self.language = offers.request.language
-        self.lexicon = lexicon_for(self.language)
+        self.lexicon = offers.lexicon
         self.words = tuple(word for word in offers.words if word.text[:1].isalnum())
         self._at: dict[str, tuple[int, ...]] = {}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
-from metnos.request.lexicon import lexicon_for
+from metnos.request.explained import lexicon_of
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Said:
     @cached_property
     def lexicon(self) -> Lexicon:
         """Of the request's language."""
-        return lexicon_for(self.request.language)
+        return lexicon_of(self.request)
 
     def of(self, kinds: Iterable[str]) -> Iterator[Slot]:
         wanted = frozenset(kinds)

@@ -71,7 +71,7 @@ class Gate:
 
     def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> bool:
         """Weigh the first word of the answer; the session stays as it is: the request asked, the answer open."""
-        understood = understand(request.text, request.language)
+        understood = request.understood or understand(request.text, request.language)
         return self.gauge(config.sha256).admits(margin(session), weak=route(understood, self._catalog).weak)
 
     def gauge(self, model: str) -> Gauge:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from metnos.propose.routing.words import silent, stem, words_of
-from metnos.request.explained import Explained
-from metnos.request.lexicon import lexicon_for
+from metnos.request.explained import lexicon_of
 from metnos.request.model import RequestIntent
 from metnos.request.tokens import Token, tokenise
 
@@ -75,7 +74,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 def parts_of(request: Request) -> list[Part]:
     """The parts of `request`, at least one unless it is empty."""
-    lexicon = _lexicon_of(request)
+    lexicon = lexicon_of(request)
     found: list[Part] = []
     for start, end, intents in _clauses(request):
         spans = _sentences(request, start, end, lexicon)
@@ -86,12 +85,6 @@ def parts_of(request: Request) -> list[Part]:
             found.extend(_with_intents(parts, intents, lexicon))
     first = next((at for at, part in enumerate(found) if part.about_files), len(found))
     return [*found[: first + 1], *(msgspec.structs.replace(part, goes_on=True) for part in found[first + 1 :])]
-
-
-def _lexicon_of(request: Request) -> Lexicon:
-    """The one that explained it, with the words that an operator added."""
-    explanation = request.explanation
-    return explanation.lexicon if isinstance(explanation, Explained) else lexicon_for(request.language)
 
 
 def _clauses(request: Request) -> list[tuple[int, int, tuple[RequestIntent, ...]]]:
