@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
 
-SCHEMAS: tuple[str, ...] = ("plan", "manifest")
+SCHEMAS: tuple[str, ...] = ("plan", "manifest", "run")
 TOOLS = "tools"
 TRUST = "trust.json"
 """What is refused where the whole catalog folder is."""
@@ -175,8 +175,13 @@ def examples_command(desk: Desk, word: str) -> int:
 @command()
 @click.argument("what", type=click.Choice(SCHEMAS))
 def schema_command(desk: Desk, what: str) -> int:
-    """Print the JSON Schema of plan files or of manifests."""
-    from metnos.engine import json_schema
+    """Print the JSON Schema of plan files, of manifests, or of the run files of `metnos eval`."""
+    if what == "run":
+        from metnos.evaluate.running.runfile import run_schema
 
-    desk.output.data(json_schema(what))
+        desk.output.data(run_schema())
+    else:
+        from metnos.engine import json_schema
+
+        desk.output.data(json_schema(what))
     return exits.OK

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from metnos.cache.model import Asking, Bypass, Place
+from metnos.drivers.lessons import PLAN_FAULTS, is_lesson
 from metnos.drivers.tilde import as_said
 from metnos.turn.inputs import PlanMissed
 
@@ -22,13 +23,10 @@ if TYPE_CHECKING:
     from metnos.drivers.state import TurnUnderWay
     from metnos.request.model import Request
     from metnos.turn.inputs import AnyInput, TurnOpened
-    from metnos.turn.state import TurnState
 
 Caching = Literal["use", "refresh", "off"]
 """`use`; `refresh`: read nothing that was learned, and learn anew; `off`: neither read nor learn."""
 _BYPASS: dict[Caching, Bypass] = {"use": "", "refresh": "refresh", "off": "no-cache"}
-PLAN_FAULTS = frozenset(("arguments", "data"))
-"""Classes of a step's failure that speak against the plan; of all others the world is to blame."""
 
 
 def caching_of(items: Iterable[AnyInput]) -> Caching:
@@ -89,8 +87,3 @@ class Remembering:
             bypass=bypass,
             place=Place(folder=opened.folder, home=opened.home, roots=opened.roots),
         )
-
-
-def is_lesson(state: TurnState) -> bool:
-    """Whether the plan that succeeded was made for the request and nothing else."""
-    return state.opened.plan is None and len(state.plans) == 1 and state.dialogs == 0 and not state.inputs

@@ -101,8 +101,8 @@ class OwnProposer:
         return self._planner(request, candidates, stop=stop)
 
 
-def open_planner(models: Models, catalog: Catalog) -> Any:
-    """The planner of this house, on these models: its prompt, its gate."""
+def open_planner(models: Models, catalog: Catalog, *, router: Callable[..., Any] | None = None) -> Any:
+    """The planner of this house, on these models: its prompt, its gate; and its router, unless another is given."""
     from pathlib import Path
 
     from metnos.propose import planner
@@ -116,6 +116,7 @@ def open_planner(models: Models, catalog: Catalog) -> Any:
         home=str(Path.home()),
         prompt=WorkedPrompt(),
         gate=Gate(catalog, models.registry.home / FOLDER),
+        router=router,
     )
 
 

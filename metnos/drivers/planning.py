@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 from metnos.cache.model import Match
 from metnos.drivers import slash
 from metnos.drivers.asked import ask_host
+from metnos.drivers.requesting import request_of
 from metnos.drivers.tilde import at_home, said_at_home
 from metnos.sdk import Failure
 from metnos.turn import inputs as i
 
 if TYPE_CHECKING:
     from metnos.drivers.state import TurnUnderWay
-    from metnos.propose.model import PlanRequest
     from metnos.turn import commands as c
 
 NO_MODEL = Failure(
@@ -76,7 +75,7 @@ def propose(turn: TurnUnderWay, command: c.Propose) -> None:
     if proposer is None:
         turn.command_failed(command, NO_MODEL)
         return
-    asked, candidates = request_of(turn, command), turn.ports.candidates()
+    asked, candidates = request_of(turn.machine.state, command), turn.ports.candidates()
     turn.asked_at = turn.clock()
     if getattr(proposer, "takes_stop", False):
         proposer = partial(cast("Any", proposer), stop=turn.stop())
@@ -89,27 +88,6 @@ def propose(turn: TurnUnderWay, command: c.Propose) -> None:
 def is_async(call: Any) -> bool:
     """Whether calling it only makes an awaitable: an `async def`, or an object whose call is one."""
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004
-
-
-def request_of(turn: TurnUnderWay, command: c.Propose) -> PlanRequest:
-    """What a proposer is asked: the command, and what a plan may refer to beside its own steps."""
-    from metnos.propose.model import PlanRequest
-    from metnos.turn.planning import earlier_steps
-
-    state = turn.machine.state
-    return PlanRequest(
-        text=command.request,
-        language=command.language,
-        purpose=command.purpose,
-        diagnostics=command.diagnostics,
-        plan=copy.deepcopy(command.plan) or None,
-        written=command.written,
-        inputs={name: copy.deepcopy(given.schema) for name, given in state.inputs.items()},
-        earlier=copy.deepcopy(earlier_steps(state)),
-        understood=state.request,
-        now=state.opened.now,
-        zone=state.opened.zone,
-    )
 
 
 def without_model(turn: TurnUnderWay, command: c.AnyCommand) -> None:

@@ -10,10 +10,16 @@ the same answer; a forecast differs in nothing but what is done with it.
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias, assert_never
 
+from metnos.contracts.model import Origin
 from metnos.policy.model import Allow, AskUser, Deny, Question, Verdict
 from metnos.policy.table import REASONS, SEVERITY, TABLE, UNTRUSTED, UNTRUSTED_REASON, Answer
+from metnos.sdk import EffectClass
+
+Table: TypeAlias = Mapping[EffectClass, Mapping[Origin, Answer]]
 
 
 def decide(question: Question) -> Verdict:
@@ -22,7 +28,16 @@ def decide(question: Question) -> Verdict:
     Returns:
         `Allow`, `Deny(reason)` or `AskUser(reason)`; the reason names each untrusted source.
     """
-    answer = TABLE[question.effect][question.origin]
+    return _decide(TABLE, question)
+
+
+def decider(table: Table) -> Callable[[Question], Verdict]:
+    """`decide` over another table; it has a row for every class and a field for every origin."""
+    return partial(_decide, table)
+
+
+def _decide(table: Table, question: Question) -> Verdict:
+    answer = table[question.effect][question.origin]
     if question.untrusted:
         answer = SEVERITY[max(SEVERITY.index(answer), SEVERITY.index(UNTRUSTED))]
     match answer:

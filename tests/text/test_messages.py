@@ -13,6 +13,8 @@ import metnos
 from metnos.cache.model import MISS_REASONS
 from metnos.contracts.model import ChoiceKey
 from metnos.drivers.slash import WORDS
+from metnos.evaluate.comparing.regressed import KINDS as WORSE
+from metnos.evaluate.drifting.model import KINDS as DRIFTS
 from metnos.plan.codes import CODES
 from metnos.propose.decode.asking import QUESTIONS
 from metnos.propose.model import DECLINING
@@ -56,6 +58,10 @@ FAMILIES: dict[str, set[str]] = {
     "choice": {*get_args(ChoiceKey), "why.exists"},
     "slash": {*WORDS},
     "which": {*QUESTIONS},
+    "drift": {*DRIFTS},
+    "match": {"exact", "tools", "arguments"},
+    "judged": {"same", "better", "worse"},
+    "worse": {*WORSE},
     "why": {"no-model", "proposer-failed", "answer", *DECLINING},
 }
 """Keys that are made from a code: family → the codes that must have a sentence."""
@@ -73,7 +79,7 @@ def test_every_language_has_the_same_keys_and_placeholders(language: str) -> Non
 
 def test_no_sentence_of_one_language_stands_in_the_other() -> None:
     same = {key for key, template in messages("en").items() if messages("it")[key] == template}
-    assert same <= {"answer.step", "ask.approve", "ask.no_words"}, same
+    assert same <= {"answer.step", "ask.approve", "ask.no_words", "label.now"}, same
 
 
 def test_every_key_that_the_code_names_is_there() -> None:
@@ -86,7 +92,7 @@ def test_every_family_that_the_code_makes_keys_of_is_known_here() -> None:
     made = {
         found["family"]
         for path, text in SOURCES.items()
-        if "message(" in text and path.parent.name in ("cli", "drivers", "decode")
+        if "message(" in text and path.parent.name in ("cli", "drivers", "decode", "running")
         for found in MADE.finditer(text)
     }
     assert made - {"metnos", "step"} == set(FAMILIES)

@@ -16,6 +16,8 @@ import msgspec
 from metnos.evaluate.measures.reading import HANDLERS, Counts, Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from metnos.evaluate.measures.prices import Prices
     from metnos.record.model import TurnLog
 
@@ -31,6 +33,17 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
     trial: int = 0
     reward: float | None = None
     """Of the data set's judge, 0 to 1; None: nobody judged. A turn succeeded with 1 and nothing less."""
+
+    @classmethod
+    def of(cls, labels: Mapping[str, str | int | float | bool]) -> Labels:
+        """From the labels of a collection: `task` (else `case`, `group`), `trial`, `reward`."""
+        group = next((str(labels[name]) for name in ("task", "case", "group") if name in labels), "")
+        trial, reward = labels.get("trial", 0), labels.get("reward")
+        return cls(
+            group=group,
+            trial=trial if isinstance(trial, int) else 0,
+            reward=float(reward) if isinstance(reward, int | float) else None,
+        )
 
 
 class TurnFigures(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,6 +65,8 @@ class TurnFigures(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     succeeded: bool = False
     judged: bool = False
     """Whether `succeeded` is a data set's word."""
+    known: bool = True
+    """False: it did not come to an end that can be judged, because something was not recorded; no trial of its group."""
     valid: bool = False
     """Whether a plan was accepted, and none that was proposed was rejected."""
     plan_source: str = ""
@@ -88,7 +103,7 @@ class TurnFigures(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     approvals_given: int = 0
     approvals_refused: int = 0
     verdicts: Counts = {}
-    """`allow`, `deny`, `ask` of policy, the binding ones."""
+    """`allow`, `deny`, `ask` of policy: the binding ones, and a forecast that denied, because it ended the turn."""
     guards: Counts = {}
     """Guard (or `validator`, `reader`) → plans that it rejected."""
     rewritten_by: Counts = {}

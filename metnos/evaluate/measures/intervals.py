@@ -4,7 +4,9 @@ Law: the same counts and the same seed give the same interval, on any machine an
 
 - *Wilson*: of a share of independent trials (Wilson, 1927); right at 0 and at 1, where the normal one is not.
 - *Paired bootstrap* (Efron, 1979; percentiles): both sides are measured on the same units, units are drawn with
-  replacement, both sides together. A unit is a group (the trials of one task are not independent of each other).
+  replacement, both sides together. A unit is a group (the trials of one task are not independent of each other). It
+  knows nothing of units that were not drawn, so of a handful it says more than can be known: nothing is certain below
+  the number of moved units that the sign test asks for (6 at 95 %).
 - `Paired` keeps exact sums for each unit; past `MOST_UNITS` units they are put together into `BLOCKS` blocks by a digest
   of their name, so memory is bounded and which block a unit falls into does not depend on who counted it.
 
@@ -15,7 +17,7 @@ Law: the same counts and the same seed give the same interval, on any machine an
 from __future__ import annotations
 
 import hashlib
-from math import sqrt
+from math import ceil, log2, sqrt
 from random import Random
 from statistics import NormalDist
 from typing import Final, TypeAlias
@@ -49,6 +51,10 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
     after: float
     interval: Interval
     """Of `after - before`."""
+    moved: int = 0
+    """Units in which anything differs."""
+    enough: int = 0
+    """So many of them it takes: the fewest that, all moved one way, chance would hardly move so (sign test)."""
 
     @property
     def difference(self) -> float:
@@ -58,7 +64,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def certain(self) -> bool:
         """Whether no difference can be ruled out."""
-        return self.pairs > 0 and not self.interval.around(0.0)
+        return self.pairs > 0 and self.moved >= self.enough and not self.interval.around(0.0)
 
 
 def wilson(successes: int, trials: int, level: float = LEVEL) -> Interval:
@@ -109,7 +115,16 @@ class Paired(msgspec.Struct, kw_only=True):
             return Changed(pairs=0, before=0.0, after=0.0, interval=Interval(0.0, 0.0))
         before, after = sum(unit[1] for unit in units), sum(unit[2] for unit in units)
         interval = _bootstrap([(unit[0], unit[2] - unit[1]) for unit in units], seed, level, rounds)
-        return Changed(pairs=pairs, before=before / pairs, after=after / pairs, interval=interval)
+        moved = sum(unit[1] != unit[2] for unit in units)
+        enough = ceil(log2(2 / (1 - level)))
+        return Changed(
+            pairs=pairs,
+            before=before / pairs,
+            after=after / pairs,
+            interval=interval,
+            moved=moved,
+            enough=enough,
+        )
 
     def _put(self, name: str, unit: Unit) -> None:
         there = self.units.setdefault(name, [0, 0, 0])

@@ -232,7 +232,7 @@ def _accepted(reader: Tally, body: bytes) -> None:
 
 def _policy(reader: Tally, body: bytes) -> None:
     decided = _decided(body)
-    if decided.forecast:
+    if decided.forecast and decided.verdict.type != "deny":
         return
     reader.count("verdicts", decided.verdict.type)
     reader.digests[decided.step] = decided.digest

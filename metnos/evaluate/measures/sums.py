@@ -49,6 +49,8 @@ class Sums(msgspec.Struct, kw_only=True):
     """Of the turns of a shard, or of all."""
 
     turns: int = 0
+    unknown: int = 0
+    """Turns that cannot be judged; in every sum, and in no share of successes."""
     totals: dict[str, int] = {}
     """Field of `ADDED` → sum."""
     counts: dict[str, dict[str, int]] = {}
@@ -82,6 +84,9 @@ class Sums(msgspec.Struct, kw_only=True):
             self._count("cause_tool", f"{one.cause} {one.cause_tool}", 1)
         if one.cause:
             self._example(one.cause, one.turn)
+        if not one.known:
+            self.unknown += 1
+            return
         group = self.groups.setdefault(one.group, Group()) if one.group else self.alone
         group.trials += 1
         group.successes += one.succeeded
@@ -89,6 +94,7 @@ class Sums(msgspec.Struct, kw_only=True):
     def merge(self, other: Sums) -> None:
         """Take in what another one counted."""
         self.turns += other.turns
+        self.unknown += other.unknown
         for name, number in other.totals.items():
             self.totals[name] = self.totals.get(name, 0) + number
         for name, counts in other.counts.items():
@@ -115,6 +121,11 @@ class Sums(msgspec.Struct, kw_only=True):
         tried = ((group.trials, group.successes) for group in self.groups.values())
         missed = self.alone.trials - self.alone.successes
         return pass_hat(chain(tried, repeat((1, 1), self.alone.successes), repeat((1, 0), missed)), k)
+
+    @property
+    def judged(self) -> int:
+        """Turns that succeeded or did not."""
+        return self.turns - self.unknown
 
     def encoded(self) -> bytes:
         """JSON with sorted keys: equal sums give equal bytes."""

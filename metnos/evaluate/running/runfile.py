@@ -1,0 +1,321 @@
+"""`RUN.toml`, form `metnos.run/1`: which turns, with which parts, measured and compared how, within which budget.
+
+    form = "metnos.run/1"
+    [turns]
+    path = "turns.jsonl"
+    [parts.guards]
+    off = ["grounding"]
+
+Law: read strictly; an unknown key is an error with its place. Paths are relative to the file. A part that is not named is
+as it was recorded (proposals, look-ups) or as it is installed (rules, catalog); so an empty `[parts]` is a replay that
+measures. The digest of a run is over what the file says and the bytes of every file that it names.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from metnos import plainfile
+from metnos.checks.guards.run import CHECKERS, REWRITERS
+from metnos.contracts.model import Origin
+from metnos.evaluate.measures.intervals import LEVEL, ROUNDS
+from metnos.evaluate.running.lookups import Mode
+from metnos.plan.jsondata import digest, digest_bytes
+from metnos.policy.table import Answer
+from metnos.sdk import EffectClass
+
+FORM: Final = "metnos.run/1"
+MOST_BYTES: Final = 64 * 1024
+GUARDS: Final = tuple(sorted(one.name for one in (*REWRITERS, *CHECKERS)))
+HINT: Final = "`metnos schema run` prints what may stand there"
+
+
+class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    pass
+
+
+class Turns(_Strict, frozen=True):
+    """`[turns]`: which."""
+
+    path: str
+    """A METNOS_HOME, a JSONL file, a folder of them, sealed Parquet; with `import`, a data set."""
+    import_: str = msgspec.field(default="", name="import")
+    """Form of a data set, such as `tau`."""
+    request: str = ""
+    """Only turns whose request contains this, in any case of letters."""
+    outcome: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    """Of the plan: `template`, `cache`, `model`, …"""
+    tool: tuple[str, ...] = ()
+    """Turns that called one of these."""
+    group: tuple[str, ...] = ()
+    limit: int | None = None
+    """The first so many."""
+    sample: int | None = None
+    """So many, drawn with `seed`: the same whatever order they lie in."""
+    seed: int = 0
+
+
+class Guards(_Strict, frozen=True):
+    """`[parts.guards]`."""
+
+    off: tuple[str, ...] = ()
+    """Names of rewriters and checkers."""
+
+
+class Proposer(_Strict, frozen=True):
+    """`[parts.proposer]`."""
+
+    kind: Literal["recorded", "scripted", "model", "none"] = "recorded"
+    file: str = ""
+    """Of a script."""
+    model: str = ""
+    """Name of a model of the home; empty: by role."""
+    home: str = ""
+    """METNOS_HOME with its `models.toml`; empty: the one of the command."""
+    candidates: int | None = None
+    """The most tools that routing hands to the model."""
+    seconds: float = 300.0
+    """That one call may take."""
+
+
+class Cache(_Strict, frozen=True):
+    """`[parts.cache]`."""
+
+    mode: Mode = "recorded"
+    days: int = 180
+    share: bool = False
+    near_error: float = 0.0
+
+
+class Policy(_Strict, frozen=True):
+    """`[parts.policy]`: effect class → origin → answer; what is not named is as installed."""
+
+    table: dict[EffectClass, dict[Origin, Answer]] = {}
+
+
+class Parts(_Strict, frozen=True):
+    """`[parts]`: what is swapped."""
+
+    catalog: str = ""
+    """Folder of a signed catalog, or a `contracts.json`."""
+    lexicon: tuple[str, ...] = ()
+    """Lexicon files, added to the shipped words."""
+    guards: Guards = Guards()
+    policy: Policy = Policy()
+    proposer: Proposer = Proposer()
+    cache: Cache = Cache()
+
+
+class Measure(_Strict, frozen=True):
+    """`[measure]`."""
+
+    pass_k: tuple[int, ...] = (1, 2)
+    prices: str = ""
+    """A file of prices that go before the shipped ones."""
+
+
+class Early(_Strict, frozen=True):
+    """`[budget.early]`: stop when it is clear enough."""
+
+    after: int = 100
+    """Turns, at least."""
+    width: float = 0.0
+    """Once the interval of the share of successes is no wider; 0: never."""
+    failures: int = 0
+    """After so many turns that fail and did not before; 0: never."""
+
+
+class Budget(_Strict, frozen=True):
+    """`[budget]`: 0 is no bound."""
+
+    seconds: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
+    """In the currency of the prices."""
+    early: Early = Early()
+
+
+class Compare(_Strict, frozen=True):
+    """`[compare]`."""
+
+    baseline: str = ""
+    """Result of another run of these turns."""
+    level: float = LEVEL
+    seed: int = 0
+    rounds: int = ROUNDS
+    ignore: tuple[str, ...] = ()
+    """Kinds of regressions that are told and do not count."""
+    tolerance: dict[str, float] = {}
+    """Measure → by how much it may be worse."""
+
+
+class Report(_Strict, frozen=True):
+    """`[report]`."""
+
+    out: str = ""
+    """Where the result goes, `NAME.json`; the rows go beside, `NAME.rows.jsonl`."""
+
+
+class RunFile(_Strict, frozen=True):
+    """The whole file."""
+
+    form: Literal["metnos.run/1"]
+    turns: Turns
+    name: str = ""
+    parts: Parts = Parts()
+    measure: Measure = Measure()
+    budget: Budget = Budget()
+    compare: Compare = Compare()
+    report: Report = Report()
+
+
+class RunFault(Exception):
+    """A run that cannot be begun.
+
+    Attributes:
+        code: `bad-run`.
+        where: File and key.
+        message: What is wrong there.
+        hint: What may stand there.
+    """
+
+    code = "bad-run"
+
+    def __init__(self, where: str, message: str, hint: str = HINT) -> None:
+        super().__init__(f"{where}: {message}")
+        self.where, self.message, self.hint = where, message, hint
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A run file, read, and the folder that its paths start from."""
+
+    file: RunFile
+    folder: Path
+    name: str
+
+    def path(self, written: str) -> Path:
+        """A path of the file."""
+        return (self.folder / Path(written).expanduser()).resolve()
+
+    def digest(self) -> str:
+        """Over the file and what it names, but not over how long it may take, what it is compared with, where it goes.
+
+        Raises:
+            RunFault: A file that it names cannot be read.
+        """
+        told: Any = msgspec.to_builtins(self.file)
+        for part in ("budget", "compare", "report", "name"):
+            told.pop(part, None)
+        return digest(["metnos.run/1", told, [list(one) for one in self._named()]])
+
+    def _named(self) -> list[tuple[str, str]]:
+        parts = self.file.parts
+        names = [*parts.lexicon, parts.proposer.file, self.file.measure.prices]
+        found = [(name, self._bytes(name)) for name in names if name]
+        if parts.catalog and self.path(parts.catalog).is_file():
+            found.append((parts.catalog, self._bytes(parts.catalog)))
+        return found
+
+    def _bytes(self, name: str) -> str:
+        try:
+            return digest_bytes(self.path(name).read_bytes())
+        except OSError as fault:
+            raise RunFault(f"{self.name}: {name}", str(fault.strerror), "give a file that can be read") from fault
+
+
+def read_run(path: Path) -> Run:
+    """A run from its file.
+
+    Raises:
+        RunFault: It cannot be read, or does not hold.
+    """
+    try:
+        data = plainfile.read(path, MOST_BYTES)
+    except OSError as fault:
+        raise RunFault(str(path), fault.strerror or str(fault), "give the path of a run file") from fault
+    return run_from(data, path)
+
+
+def run_from(data: bytes, path: Path) -> Run:
+    """The same of what stands in the file.
+
+    Raises:
+        RunFault: It does not hold.
+    """
+    try:
+        body = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as fault:
+        raise RunFault(path.name, str(fault), "TOML 1.0 in UTF-8") from fault
+    try:
+        file = msgspec.convert(body, RunFile)
+    except msgspec.ValidationError as fault:
+        raise _told(path.name, str(fault)) from fault
+    _require(path.name, file)
+    return Run(file=file, folder=path.resolve().parent, name=path.name)
+
+
+def run_of(turns: Turns, name: str = "", folder: Path | None = None) -> Run:
+    """A run without a file: these turns, nothing swapped."""
+    return Run(file=RunFile(form=FORM, turns=turns), folder=folder or Path.cwd(), name=name or turns.path)
+
+
+def run_schema() -> dict[str, Any]:
+    """JSON Schema 2020-12 of a run file, as TOML reads it."""
+    schema = msgspec.json.schema(RunFile, ref_template="#/$defs/{name}")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "metnos.run/1"}
+    return msgspec.json.decode(msgspec.json.encode({**head, **schema}))  # defaults that are tuples are lists then
+
+
+_PLACE: Final = re.compile(r" - at `\$?\.?(?P<at>[^`]*)`$")
+_UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]+)`")
+
+
+def _told(name: str, said: str) -> RunFault:
+    """A fault of msgspec's in our own words: file, key, and the nearest key that there is."""
+    place = _PLACE.search(said)
+    at = place["at"] if place else ""
+    message = _PLACE.sub("", said)
+    unknown = _UNKNOWN.search(said)
+    if unknown is None:
+        return RunFault(f"{name}: {at}" if at else name, message)
+    there = _keys(at)
+    near = difflib.get_close_matches(unknown["name"], there, n=1)
+    where = ".".join(filter(None, (at, unknown["name"])))
+    hint = f"is `{near[0]}` meant? there are: {', '.join(there)}" if near else f"there are: {', '.join(there)}"
+    return RunFault(f"{name}: {where}", "no such key", hint)
+
+
+def _keys(at: str) -> list[str]:
+    kind: Any = RunFile
+    for part in filter(None, at.split(".")):
+        types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+        kind = types.get(part, kind)
+    return [field.encode_name for field in msgspec.structs.fields(kind)]
+
+
+def _require(name: str, file: RunFile) -> None:
+    """What no type can say."""
+    for guard in file.parts.guards.off:
+        if guard not in GUARDS:
+            raise RunFault(
+                f"{name}: parts.guards.off", f"no guard is called {guard!r}", f"there are: {', '.join(GUARDS)}"
+            )
+    proposer = file.parts.proposer
+    if (proposer.kind == "scripted") != bool(proposer.file):
+        raise RunFault(f"{name}: parts.proposer.file", "a script is needed for `scripted`, and for nothing else")
+    if any(k < 1 for k in file.measure.pass_k):
+        raise RunFault(f"{name}: measure.pass_k", "k is at least 1")
+    if not 0 < file.compare.level < 1:
+        raise RunFault(f"{name}: compare.level", f"{file.compare.level} is no level", "between 0 and 1, as 0.95")
+    if not 0 <= file.parts.cache.near_error <= 0.5:
+        raise RunFault(f"{name}: parts.cache.near_error", "more than half would be wrong", "0 to 0.5")
+    for key, number in (("turns.limit", file.turns.limit), ("turns.sample", file.turns.sample)):
+        if number is not None and number < 1:
+            raise RunFault(f"{name}: {key}", f"{number} turns are none", "at least 1")
