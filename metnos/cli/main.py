@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("metnos.cli.plans", "Run a plan file."),
     "resume": ("metnos.cli.turns", "Go on with a turn that waits or was cut off."),
     "log": ("metnos.cli.logs", "List recorded turns, show or verify one, work with them."),
-    "replay": ("metnos.cli.turns", "Replay a recorded turn offline and compare."),
+    "replay": ("metnos.cli.replays", "Replay recorded turns offline and compare: one, or many."),
     "eval": ("metnos.cli.evaluating", "Evaluate recorded turns with other parts, and compare."),
     "feedback": ("metnos.cli.cache", "Say whether a turn's plan was good or bad."),
     "cache": ("metnos.cli.cache", "Explain, list, verify and prune what was learned."),

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MOST_LISTED: Final = 10_000
 """Latest turns that are looked through for a label."""
-REPLAY_EXITS: dict[str, int] = {"identical": exits.OK, "diverged": exits.NOT_OK, "broken": exits.TRUST}
 
 
 @command()
@@ -241,23 +240,3 @@ def undo_command(desk: Desk, turn: str) -> int:
             return finish(output, engine.undo_sync(engine.find_turn(turn)))
         except NothingToUndo as fault:
             raise Fault(fault.code, fault.message, where=fault.where, hint=fault.hint) from fault
-
-
-@command()
-@click.argument("turn", default="last")
-def replay_command(desk: Desk, turn: str) -> int:
-    """Replay a recorded turn offline: same facts, same commands, or the first difference. Nothing is run."""
-    with desk.engine() as engine:
-        result = engine.replay(engine.find_turn(turn))
-    output = desk.output
-    if output.json:
-        output.data(result)
-        return REPLAY_EXITS[result.status]
-    key = f"replay.{result.status}"
-    output.line(
-        message(key, desk.language, records=result.records, seq=result.seq, kind=result.kind, detail=result.detail)
-    )
-    if result.status == "diverged":
-        output.line(f"    recorded: {result.recorded}")
-        output.line(f"    computed: {result.computed}")
-    return REPLAY_EXITS[result.status]

@@ -47,14 +47,21 @@ class ReplayResult(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     records: int = 0
     """Records that were compared and found the same."""
+    rules: str = ""
+    """Digest of the rules it was replayed under."""
+    asked: tuple[tuple[str, str], ...] = ()
+    """Where `kind` is `commands`: what the machine now asks for, each with the tool that it is about. Nobody answers."""
+    refusal: str = ""
+    """Where an input was refused: the type of the fault."""
 
 
 class _Difference(Exception):
     """The first one; ends the walk."""
 
-    def __init__(self, seq: int, kind: str, recorded: str, computed: str, detail: str) -> None:
+    def __init__(self, seq: int, kind: str, recorded: str, computed: str, detail: str, **more: Any) -> None:
         super().__init__(detail)
         self.seq, self.kind, self.recorded, self.computed, self.detail = seq, kind, recorded, computed, detail
+        self.more = more
 
 
 def replay(log: TurnLog, rules: Rules, machine: Callable[[Rules], Replayable] | None = None) -> ReplayResult:
@@ -67,7 +74,9 @@ def replay(log: TurnLog, rules: Rules, machine: Callable[[Rules], Replayable] | 
     """
     found = verify_log(log)
     if not found.ok:
-        return ReplayResult(turn=log.turn, status="broken", seq=found.seq, kind=found.code, detail=found.detail)
+        return ReplayResult(
+            turn=log.turn, status="broken", seq=found.seq, kind=found.code, detail=found.detail, rules=rules.digest
+        )
     if machine is None:
         from metnos.turn.turn import Machine
 
@@ -85,12 +94,20 @@ def replay(log: TurnLog, rules: Rules, machine: Callable[[Rules], Replayable] | 
             computed=difference.computed,
             detail=difference.detail + walk.other_rules(rules),
             records=walk.same,
+            rules=rules.digest,
+            **difference.more,
         )
     except RecordFault as fault:
         return ReplayResult(
-            turn=log.turn, status="broken", seq=walk.seq, kind=fault.code, detail=fault.message, records=walk.same
+            turn=log.turn,
+            status="broken",
+            seq=walk.seq,
+            kind=fault.code,
+            detail=fault.message,
+            records=walk.same,
+            rules=rules.digest,
         )
-    return ReplayResult(turn=log.turn, status="identical", records=walk.same)
+    return ReplayResult(turn=log.turn, status="identical", records=walk.same, rules=rules.digest)
 
 
 def fold(log: TurnLog) -> tuple[AnyInput, ...]:
@@ -144,13 +161,15 @@ class _Walk:
             reaction = self._machine.receive(item)
         except Exception as fault:  # whatever the rules raise is what they compute for this input
             detail = f"the machine refused the input: {type(fault).__name__}: {fault}"
-            raise _Difference(record.seq, record.kind, _text(record.body), "", detail) from fault
+            refusal = type(fault).__name__
+            raise _Difference(record.seq, record.kind, _text(record.body), "", detail, refusal=refusal) from fault
         self._compare_facts(record, facts, reaction)
         commands = digest(encode(reaction.commands)) if reaction.commands else NO_COMMANDS
         if commands != record.commands:
-            asked = ", ".join(str(command.__struct_config__.tag) for command in reaction.commands) or "nothing"
-            detail = f"record {record.seq}: other commands; the machine now asks for {asked}"
-            raise _Difference(record.seq, "commands", record.commands, commands, detail)
+            asked = tuple((_tag(one), getattr(one, "executor", "")) for one in reaction.commands)
+            told = ", ".join(tag for tag, _ in asked) or "nothing"
+            detail = f"record {record.seq}: other commands; the machine now asks for {told}"
+            raise _Difference(record.seq, "commands", record.commands, commands, detail, asked=asked)
 
     def _compare_facts(self, record: Record, facts: Sequence[Record], reaction: Reaction) -> None:
         for stored, fact in zip(facts, reaction.facts, strict=False):
@@ -168,6 +187,10 @@ class _Walk:
             more: Any = reaction.facts[len(facts)]
             seq, kind = record.seq + len(facts) + 1, KIND_OF[type(more)]
             raise _Difference(seq, kind, "", _text(encode(more)), f"record {seq}: {kind} is decided now and was not")
+
+
+def _tag(command: Any) -> str:
+    return str(command.__struct_config__.tag)
 
 
 def _text(body: bytes) -> str:
