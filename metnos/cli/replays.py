@@ -142,7 +142,9 @@ def _tell(output: Output, mapped: Mapped[Replayed]) -> None:
     counts = {"turns": sums.turns, "identical": sums.identical, "diverged": sums.diverged, "broken": sums.broken}
     output.line(message("replays.many", language, **counts))
     for cause, group in sums.groups[:GROUPS_SHOWN]:
-        before_now = cause.recorded if cause.recorded == cause.computed else f"{cause.recorded or '-'} → {cause.computed or '-'}"
+        before_now = (
+            cause.recorded if cause.recorded == cause.computed else f"{cause.recorded or '-'} → {cause.computed or '-'}"
+        )
         rules = f"(rules {cause.rules})" if cause.rules else ""
         told = " ".join(part for part in (cause.status, cause.kind, cause.tool, before_now, rules) if part)
         output.line(f"{group.count:7}  {told}")
