@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/nestful.py --data DIR
 
 DIR holds any number of `NAME-data.json`, each with its `NAME-spec.json`. Each gold plan becomes a plan of the
-Framework (`gold/convert.py`), the real validator judges it over lenient foreign contracts, and what it accepts is run
+Framework (`metnos.evaluate.importing.gold`), the real validator judges it over lenient foreign contracts, and what it accepts is run
 by a real engine in memory, tools replaced by stand-ins (`gold/standins.py`). A plan counts as `resolved_equal` if
 every step was started with the very arguments that a second, independent reading of the gold plan gives
 (`gold/reference.py`), and the answer's data are the same too.
@@ -27,7 +27,6 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.gold.convert import calls_of, convert, gold_pointer, is_list, is_object
 from benchmarks.gold.faults import all_faults, told
 from benchmarks.gold.reference import run_gold
 from benchmarks.gold.standins import Wanted, field_names, stand_in, wants_of
@@ -36,6 +35,7 @@ from metnos.checks.validator import Validator
 from metnos.contracts.foreign import Foreign, ForeignFault, foreign_contracts
 from metnos.contracts.host import HostExecutor
 from metnos.contracts.model import Contract
+from metnos.evaluate.importing.gold import calls_of, convert, gold_pointer, is_list, is_object
 
 DATA, SPEC = "-data.json", "-spec.json"
 

@@ -26,12 +26,12 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.gold.convert import is_list, is_object
 from benchmarks.gold.faults import all_faults, told
 from benchmarks.gold.seal import convert, seal_pointer
 from metnos.checks.validator import Validator
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.foreign import ForeignFault, foreign_contracts
+from metnos.evaluate.importing.gold import is_list, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

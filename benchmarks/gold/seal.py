@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.gold.convert import Converted, is_list, is_object
 from metnos.contracts.aliases import alias
+from metnos.evaluate.importing.gold import Converted, is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
 from metnos.plan.references import Key, Reference, StepTarget

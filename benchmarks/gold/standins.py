@@ -13,8 +13,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.gold.convert import is_list, is_object
 from metnos.contracts.foreign import OUTPUTS
+from metnos.evaluate.importing.gold import is_list, is_object
 from metnos.plan.references import Index, Key, StepTarget
 from metnos.values.expressions import DictOf, ListOf, Ref, Text
 

@@ -11,6 +11,8 @@ from metnos.cli.lazy import DefaultGroup, Table
 
 LOG_COMMANDS: Table = {
     "show": ("metnos.cli.turns", "List recorded turns, or show and verify one; meant where no command is named."),
+    "import": ("metnos.cli.datasets", "Make a collection of turns from data sets and logs of others."),
+    "export": ("metnos.cli.datasets", "Write recorded turns in the forms of others."),
     "label": ("metnos.cli.cases", "Say something of a recorded turn, beside its log."),
     "case": ("metnos.cli.cases", "Make a test case from a recorded turn."),
     "drift": ("metnos.cli.drift", "Say what has changed in tools, results and verdicts since turns were recorded."),

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import nestful
-from benchmarks.gold import convert as gold_convert
-from benchmarks.gold.convert import convert, gold_pointer
-from benchmarks.gold.notation import Broken, Found, Notation
 from benchmarks.gold.reference import run_gold
+from metnos.evaluate.importing import gold as gold_convert
+from metnos.evaluate.importing.gold import convert, gold_pointer
+from metnos.evaluate.importing.notation import Broken, Found, Notation
 from metnos.plan.parse import read_plan
 from metnos.plan.references import Every, Index, Key, Reference, StepTarget
 

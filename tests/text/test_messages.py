@@ -11,6 +11,7 @@ import pytest
 
 import metnos
 from metnos.cache.model import MISS_REASONS
+from metnos.cli.datasets import COUNTED
 from metnos.contracts.model import ChoiceKey
 from metnos.drivers.slash import WORDS
 from metnos.evaluate.comparing.regressed import KINDS as WORSE
@@ -58,6 +59,7 @@ FAMILIES: dict[str, set[str]] = {
     "choice": {*get_args(ChoiceKey), "why.exists"},
     "slash": {*WORDS},
     "which": {*QUESTIONS},
+    "import": {*COUNTED},
     "drift": {*DRIFTS},
     "match": {"exact", "tools", "arguments"},
     "judged": {"same", "better", "worse"},

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import msgspec
 
-from benchmarks.gold.notation import Broken, Found, Notation
 from metnos.contracts.aliases import alias
+from metnos.evaluate.importing.notation import Broken, Found, Notation
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
 from metnos.plan.references import Parts, Reference, StepTarget
