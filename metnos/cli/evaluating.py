@@ -38,6 +38,7 @@ BIG = 3
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes; default: as many as are worth it.")
 @click.option("--fresh", is_flag=True, help="Begin anew, whatever rows are there.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the comparison as JUnit XML, too.")
+@click.option("--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write a page, too.")
 @click.option("--annotations", is_flag=True, help="Print regressions as annotations of a GitHub workflow, too.")
 def eval_command(
     desk: Desk,
@@ -48,6 +49,7 @@ def eval_command(
     workers: int | None,
     fresh: bool,
     junit: str | None,
+    page: str | None,
     annotations: bool,
 ) -> int:
     """Evaluate recorded turns as RUN.toml says, or TURNS as they are: a home, *.jsonl, a folder, `-` for stdin.
@@ -67,6 +69,8 @@ def eval_command(
         _show(desk, result, path if path.parent != Path(scratch) else None)
         if junit is not None:
             _write_junit(Path(junit), result)
+        if page is not None or run.file.report.page:
+            _write_page(desk, result, path, Path(page) if page is not None else run.path(run.file.report.page))
         if annotations:
             _annotate(desk, result, Path(source))
     if result.meta.stopped == "interrupted":
@@ -218,6 +222,16 @@ def _write_junit(path: Path, result: EvalResult) -> None:
     from metnos.evaluate.checking.reports import junit
 
     path.write_bytes(junit(result))
+
+
+def _write_page(desk: Desk, result: EvalResult, out: Path, to: Path) -> None:
+    from metnos.cli.report import effects_by_catalog, save_page
+    from metnos.evaluate.reporting.evaluated import report_of
+    from metnos.evaluate.running.rows import read_rows, rows_path
+
+    report = report_of(result, read_rows(rows_path(out)), effects_by_catalog(desk.settings()))
+    size = save_page(report, to, desk.language)
+    desk.output.note(message("report.written", desk.language, path=to, bytes=size))
 
 
 def _annotate(desk: Desk, result: EvalResult, source: Path) -> None:

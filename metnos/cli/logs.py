@@ -14,7 +14,8 @@ LOG_COMMANDS: Table = {
     "import": ("metnos.cli.datasets", "Make a collection of turns from data sets and logs of others."),
     "export": ("metnos.cli.datasets", "Write recorded turns in the forms of others."),
     "label": ("metnos.cli.cases", "Say something of a recorded turn, beside its log."),
-    "case": ("metnos.cli.cases", "Make a test case from a recorded turn."),
+    "case": ("metnos.cli.cases", "Make a test case from a recorded turn, or try cases."),
+    "fork": ("metnos.cli.cases", "Go on otherwise with a recorded turn from one step on, offline."),
     "drift": ("metnos.cli.drift", "Say what has changed in tools, results and verdicts since turns were recorded."),
     "report": ("metnos.cli.report", "Show what recorded turns came to: a table, JSON, or a page of HTML."),
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metnos.contracts.model import Contract
     from metnos.engine import Engine
     from metnos.evaluate.reporting.model import Report
+    from metnos.settings import Settings
 
 PAGE = click.Path(dir_okay=False, path_type=Path)
 
@@ -79,8 +80,24 @@ def worst_of(contracts: Any) -> Callable[[str], str]:
     return effect
 
 
+def effects_by_catalog(settings: Settings) -> Callable[[str], str]:
+    """`worst_of` the tools that are installed; nothing is remembered of them."""
+    from metnos.contracts.load import load_catalog
+
+    return worst_of(load_catalog(settings.catalog, home=None, remember=False).contracts())
+
+
 def write_page(desk: Desk, report: Report, to: Path) -> None:
-    """Write the page, and say so.
+    """Write the page, and say so."""
+    size = save_page(report, to, desk.language)
+    if desk.output.json:
+        desk.output.data({"page": str(to), "bytes": size, "turns": report.turns, "named": len(report.rows)})
+    else:
+        desk.output.line(message("report.written", desk.language, path=to, bytes=size))
+
+
+def save_page(report: Report, to: Path, language: str | None) -> int:
+    """Write the page, whole or not at all; its size in bytes.
 
     Raises:
         Fault: `extra-missing`.
@@ -90,7 +107,7 @@ def write_page(desk: Desk, report: Report, to: Path) -> None:
     from metnos.evaluate.reporting.page import html_of
 
     try:
-        page = html_of(report, desk.language).encode("utf-8", "replace")
+        page = html_of(report, language).encode("utf-8", "replace")
     except ImportError as fault:
         hint = "pip install 'metnos[evaluate]'"
         raise Fault("extra-missing", f"a page needs jinja2 ({fault})", hint=hint, status=exits.ENVIRONMENT) from fault
@@ -98,7 +115,4 @@ def write_page(desk: Desk, report: Report, to: Path) -> None:
         with open(handle, "wb", closefd=False) as out:
             out.write(page)
         draft.replace(to)
-    if desk.output.json:
-        desk.output.data({"page": str(to), "bytes": len(page), "turns": report.turns, "named": len(report.rows)})
-    else:
-        desk.output.line(message("report.written", desk.language, path=to, bytes=len(page)))
+    return len(page)

@@ -41,3 +41,24 @@ def test_a_turn_is_labelled_listed_by_its_label_and_made_a_case(metnos: Metnos, 
     assert verify_log(log_of(case)).ok
     assert metnos("log", "case", "last").json["form"] == "metnos.case/1"
     assert metnos("--json", "log", "case", "nothing").error["code"] == "turn-missing"
+
+
+def test_a_case_is_tried_and_a_turn_is_forked(metnos: Metnos, folder: Path) -> None:
+    turn = metnos("--json", "ask", "the five largest files here, as a table").json["turn"]
+    metnos("log", "case", turn, "--to", "case.json")
+    tried = metnos("--json", "log", "case", "--check", "case.json")
+    assert (tried.status, tried.json["cases"][0]["ok"]) == (0, True)
+    text = (folder / "case.json").read_text()
+    (folder / "bad.json").write_text(text.replace('"outcome": "success"', '"outcome": "error"'))
+    tried = metnos("log", "case", "--check", "case.json", "bad.json")
+    assert (tried.status, tried.out) == (1, "holds: case\nfails: case\n  outcome: error → success\n")
+    (folder / "a.txt").unlink()
+    forked = metnos("--json", "log", "fork", turn, "1.2", "--args", '{"by": "name"}')
+    assert (forked.status, forked.json["unobserved"]) == (1, "1.2")
+    assert forked.json["steps"][0] == {"step": "1.1", "tool": "find_files", "state": "done", "before": True}
+    same = metnos("log", "fork", turn, "2", "--args", "{}")
+    assert (same.status, same.out.splitlines()[-1]) == (0, "The fork ends: success.")
+    assert metnos("--json", "log", "fork", turn, "7", "--args", "{}").error["code"] == "fork-impossible"
+    for words in ([], ["--args", "[]"], ["--args", "{}", "--model", "x"]):
+        done = metnos("--json", "log", "fork", turn, "2", *words)
+        assert (done.status, done.error["code"]) == (2, "usage")

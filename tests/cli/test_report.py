@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.support.terminal import ROOT, Metnos
@@ -36,6 +37,26 @@ def test_a_report_of_a_home_a_turn_and_a_folder(metnos: Metnos, folder: Path) ->
     }
     assert "<title>logs of &lt;0.1&gt;</title>" in page
     assert metnos("--json", "log", "report", "nothing").error["code"] == "turn-missing"
+
+
+def test_an_evaluation_writes_the_same_page_with_the_recorded_turns_beside(metnos: Metnos, folder: Path) -> None:
+    turns = [
+        metnos("--json", "ask", request).json["turn"]
+        for request in ("how many files are here", "the five largest files here")
+    ]
+    metnos("log", "label", turns[0], "judge=good", "task=1")
+    run = f'form = "metnos.run/1"\nname = "without <templates>"\n[turns]\npath = "{metnos.home}"\n'
+    (folder / "RUN.toml").write_text(run + '[parts.cache]\nmode = "off"\n[report]\npage = "by-file.html"\n')
+    done = metnos("--json", "eval", "RUN.toml", "--report", "page.html")
+    assert (done.status, done.json["recorded"]["turns"]) == (0, 2)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "<title>without &lt;templates&gt;</title>" in page
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert {(row["outcome"], row["recorded_outcome"]) for row in data["rows"]} == {("unanswered", "success")}
+    assert all(row["recorded_plan"] in data["plans"] for row in data["rows"])
+    (folder / "LABEL.toml").write_text(run + 'label = { judge = "good" }\n[report]\npage = "by-file.html"\n')
+    assert metnos("--json", "eval", "LABEL.toml").json["now"]["turns"] == 1
+    assert (folder / "by-file.html").exists()
 
 
 def test_drift_of_a_folder_of_logs_is_told_against_the_tools_beside_it(metnos: Metnos) -> None:

@@ -16,6 +16,10 @@ from metnos.contracts.model import ChoiceKey
 from metnos.drivers.slash import WORDS
 from metnos.evaluate.comparing.regressed import KINDS as WORSE
 from metnos.evaluate.drifting.model import KINDS as DRIFTS
+from metnos.evaluate.measures.figures import TurnFigures
+from metnos.evaluate.reporting.gathering import stages
+from metnos.evaluate.reporting.page import TILES
+from metnos.evaluate.reporting.page import WORDS as SHOWN
 from metnos.plan.codes import CODES
 from metnos.propose.decode.asking import QUESTIONS
 from metnos.propose.model import DECLINING
@@ -45,6 +49,7 @@ def codes_used(*places: str) -> set[str]:
 
 
 FAILURES = codes_used("catalog/executors", "metnos/execute") | {"value-misfit"}
+STAGES = stages(TurnFigures(turn=""))
 FAMILIES: dict[str, set[str]] = {
     "outcome": {*OUTCOMES},
     "miss": {*MISS_REASONS},
@@ -61,6 +66,11 @@ FAMILIES: dict[str, set[str]] = {
     "which": {*QUESTIONS},
     "import": {*COUNTED},
     "drift": {*DRIFTS},
+    "report": {
+        *SHOWN,
+        *(f"tile.{name}" for name in ("turns", "succeeded", *TILES)),
+        *(f"stage.{name}" for name, _ in STAGES),
+    },
     "match": {"exact", "tools", "arguments"},
     "judged": {"same", "better", "worse"},
     "worse": {*WORSE},
@@ -94,7 +104,7 @@ def test_every_family_that_the_code_makes_keys_of_is_known_here() -> None:
     made = {
         found["family"]
         for path, text in SOURCES.items()
-        if "message(" in text and path.parent.name in ("cli", "drivers", "decode", "running")
+        if "message(" in text and path.parent.name in ("cli", "drivers", "decode", "running", "reporting")
         for found in MADE.finditer(text)
     }
     assert made - {"metnos", "step"} == set(FAMILIES)

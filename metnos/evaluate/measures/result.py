@@ -64,6 +64,8 @@ class EvalRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     now: TurnFigures
     plan: dict[str, Any] | None = None
     """The last accepted plan; None: none was."""
+    recorded_plan: dict[str, Any] | None = None
+    """That of the recorded turn, where it is not the same."""
     refused_by: str = ""
     """Guard or `validator` that rejected the last plan, where none was accepted."""
     refused_codes: tuple[str, ...] = ()

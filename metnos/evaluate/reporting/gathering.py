@@ -126,9 +126,9 @@ class Gathering:
         if len(kept) < self._most:
             kept.append(one)
 
-    def unread(self, code: str) -> None:
+    def unread(self, code: str, count: int = 1) -> None:
         """Take in something that is no turn."""
-        self._unread[code] = self._unread.get(code, 0) + 1
+        self._unread[code] = self._unread.get(code, 0) + count
 
     def _count_stages(self, one: TurnFigures) -> None:
         for stage, reached in stages(one):
@@ -142,12 +142,14 @@ class Gathering:
         """
         now, turns = self._now, self._now.turns
         succeeded = now.total("succeeded")
-        interval = wilson(succeeded, turns)
+        judged = now.judged
+        interval = wilson(succeeded, judged)
         rows, plans, diffs = self._named()
         return Report(
             title=shown(self._title, 200),
             facts={name: shown(text, 400) for name, text in self._facts.items()},
             turns=turns,
+            judged=judged,
             succeeded=succeeded,
             low=interval.low,
             high=interval.high,

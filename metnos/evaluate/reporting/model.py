@@ -116,6 +116,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, str] = {}
     """Digests, places, versions: name → text."""
     turns: int = 0
+    judged: int = 0
+    """Turns of which it is known whether they succeeded: all, but where an evaluation went beyond what was recorded."""
     succeeded: int = 0
     low: float = 0.0
     high: float = 1.0

@@ -144,9 +144,11 @@ def tiles_of(report: Report, language: str | None) -> list[dict[str, str]]:
     totals, before = report.totals, report.recorded_totals
     tiles = [_tile("turns", language, number(report.turns))]
     notes = [message("report.interval_of", language, low=f"{100 * report.low:.1f}", high=f"{100 * report.high:.1f}")]
+    if report.judged < report.turns:
+        notes.append(message("report.unjudged", language, count=report.turns - report.judged))
     if report.compared:
         notes.append(_before(f"{share(before.get('succeeded', 0), report.turns)} %", language))
-    tiles.append(_tile("succeeded", language, f"{share(report.succeeded, report.turns)} %", "; ".join(notes)))
+    tiles.append(_tile("succeeded", language, f"{share(report.succeeded, report.judged)} %", "; ".join(notes)))
     for name in TILES:
         if totals.get(name) or before.get(name):
             note = _before(number(before.get(name, 0)), language) if report.compared else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
+from metnos.evaluate.reporting.model import NOTHING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -63,7 +65,7 @@ def columns(one: Distribution, title: str, summary: str, told: Callable[[int], s
     width = COLUMN / 2 - 0.5 if with_then else COLUMN - 1
     most = max([1, *one.now, *one.recorded])
     bins: list[dict[str, Any]] = []
-    for place, (low, end) in enumerate(one.bins):
+    for place, (low, end) in enumerate(one.bins if one.bins != ((0, 1),) else ()):  # all are 0: nothing to see
         count, then = one.now[place], one.recorded[place] if with_then else 0
         height, then_height = 98 * count / most, 98 * then / most
         bins.append({
@@ -97,7 +99,10 @@ def cells(matrix: Matrix) -> dict[str, Any]:
         {
             "name": name,
             "cells": [
-                {"count": count, "tone": f"{_shade(count, most)}{' same' if column == place else ''}"}
+                {
+                    "count": count,
+                    "tone": f"{_shade(count, most)}{' same' if column == place and name != NOTHING else ''}",
+                }
                 for column, count in enumerate(matrix.cells[place])
             ],
         }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from metnos.evaluate.measures.figures import Labels, TurnFigures, figures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from metnos.evaluate.collections.model import Item, Turn
     from metnos.evaluate.measures.prices import Prices
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 def chooses(turns: Turns) -> bool:
     """Whether figures are needed to choose."""
-    return bool(turns.request or turns.outcome or turns.source or turns.tool or turns.group)
+    return bool(turns.request or turns.outcome or turns.source or turns.tool or turns.group or turns.label)
 
 
-def is_chosen(turns: Turns, figures: TurnFigures) -> bool:
+def is_chosen(turns: Turns, figures: TurnFigures, labels: Mapping[str, str | int | float | bool]) -> bool:
     """Whether a turn is one of those that are wanted."""
+    if any(name not in labels or labels[name] != value for name, value in turns.label.items()):
+        return False
     if turns.request and turns.request.casefold() not in figures.request.casefold():
         return False
     if turns.tool and not set(turns.tool) & set(figures.tools):
@@ -42,7 +44,7 @@ def sample(items: Iterable[Item], turns: Turns, prices: Prices) -> frozenset[str
     most = turns.sample or 0
     held: list[tuple[int, str]] = []
     for item in items:
-        if not isinstance(item, Turn) or (chooses(turns) and not is_chosen(turns, _figures(item, prices))):
+        if not isinstance(item, Turn) or (chooses(turns) and not is_chosen(turns, _figures(item, prices), item.labels)):
             continue
         drawn = (-_draw(turns.seed, item.log.turn), item.log.turn)
         if len(held) < most:

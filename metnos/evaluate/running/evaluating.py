@@ -123,7 +123,7 @@ class Worker:
         if self._chosen is not None and turn.log.turn not in self._chosen:
             return None
         figures = figures_of(turn.log, Labels.of(turn.labels), self.prices)
-        return None if chooses(self._turns) and not is_chosen(self._turns, figures) else figures
+        return None if chooses(self._turns) and not is_chosen(self._turns, figures, turn.labels) else figures
 
 
 _worker: Worker | None = None

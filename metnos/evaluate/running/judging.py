@@ -91,6 +91,7 @@ def _row(before: TurnFigures, recorded: Recorded, driven: Driven, labels: Labels
         recorded=before,
         now=now,
         plan=plan,
+        recorded_plan=None if match is not None and match.exact else recorded.plan,
         refused_by=refused_by,
         refused_codes=codes,
         match=match,

@@ -55,6 +55,8 @@ class Turns(_Strict, frozen=True):
     tool: tuple[str, ...] = ()
     """Turns that called one of these."""
     group: tuple[str, ...] = ()
+    label: dict[str, str | int | float | bool] = {}
+    """Only turns that have these labels (`metnos log label`), with these values."""
     limit: int | None = None
     """The first so many."""
     sample: int | None = None
@@ -161,6 +163,8 @@ class Report(_Strict, frozen=True):
 
     out: str = ""
     """Where the result goes, `NAME.json`; the rows go beside, `NAME.rows.jsonl`."""
+    page: str = ""
+    """Where a page of HTML goes; empty: none is written."""
 
 
 class RunFile(_Strict, frozen=True):

@@ -269,3 +269,13 @@ def test_text_and_bars_stand_out_in_both_themes(block: str, root: Path) -> None:
             assert contrast(held[name], held[ground]) >= 3, (name, ground)
     for ground in ("plus", "minus"):
         assert contrast(held["ink"], held[ground]) >= 7
+
+
+def test_a_turn_that_went_beyond_the_record_is_not_judged() -> None:
+    made = gathering()
+    made.add(seen(0))
+    made.add(seen(1, outcome="unobserved", cause="unobserved", figures={"known": False}))
+    report = made.report()
+    assert (report.turns, report.judged, report.succeeded, report.high) == (2, 1, 1, 1.0)
+    assert "1 cannot be judged" in html_of(report)
+    assert "1 cannot be judged" in "\n".join(lines_of(report))
