@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from metnos.evaluate.drifting.recorded import Recorded
 from metnos.evaluate.measures.figures import Labels, TurnFigures, figures_of
 from metnos.evaluate.measures.histogram import Histogram
 from metnos.evaluate.measures.intervals import wilson
 from metnos.evaluate.measures.sums import Sums
 from metnos.evaluate.reporting.model import NOTHING, Distribution, Matrix, Part, Report, Shape, StepRow, TurnRow, shown
-from metnos.evaluate.reporting.shapes import EffectOf, diff_of, key_of, shape_of
+from metnos.evaluate.reporting.shapes import EffectOf, diff_of, key_of, shape_of, shape_of_all
 from metnos.record.reading import view
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     recorded: TurnFigures | None = None
     """None: nothing was evaluated anew."""
     plan: dict[str, Any] | None = None
+    plans: tuple[tuple[int, dict[str, Any]], ...] = ()
+    """(number, plan) of all that were accepted, where there is more than one."""
+    failed: tuple[str, ...] = ()
+    """Tools of the calls that failed."""
     recorded_plan: dict[str, Any] | None = None
     steps: tuple[StepRow, ...] = ()
     answer: str = ""
@@ -61,9 +66,12 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, log: TurnLog, labels: Mapping[str, str | int | float | bool] | None = None) -> Seen:
         """A recorded turn alone."""
         seen = view(log)
+        accepted = Recorded(log).plans
         return cls(
-            figures=figures_of(log, Labels()),
+            figures=figures_of(log, Labels.of(labels or {})),
             plan=seen.plan,
+            plans=tuple((number, one.body) for number, one in accepted.items()) if len(accepted) > 1 else (),
+            failed=tuple(one.tool for one in seen.steps if one.state == "failed"),
             steps=steps_of(seen),
             answer=seen.answer,
             labels=dict(labels or {}),
@@ -114,7 +122,7 @@ class Gathering:
         """Take in one turn."""
         self._now.add(one.figures)
         self._tokens[0].add(_tokens(one.figures))
-        self._failed_tools.update(step.tool for step in one.steps if step.state == "failed")
+        self._failed_tools.update(shown(tool, 80) for tool in one.failed)
         self._count_stages(one.figures)
         if one.recorded is not None:
             self._compared = True
@@ -207,7 +215,8 @@ class Gathering:
     def _row(self, one: Seen, known: dict[str, Shape]) -> tuple[TurnRow, dict[str, Shape], dict[str, tuple[Part, ...]]]:
         figures, before = one.figures, one.recorded
         new: dict[str, Shape] = {}
-        key, then = self._shaped(one.plan, known, new), self._shaped(one.recorded_plan, known, new)
+        key = self._shaped_all(one, known, new) if one.plans else self._shaped(one.plan, known, new)
+        then = self._shaped(one.recorded_plan, known, new)
         other = then if then and then != key else ""
         diffs: dict[str, tuple[Part, ...]] = {}
         if other and key:
@@ -231,6 +240,12 @@ class Gathering:
             labels={name: shown(value, 80) if isinstance(value, str) else value for name, value in one.labels.items()},
         )
         return row, new, diffs
+
+    def _shaped_all(self, one: Seen, known: dict[str, Shape], new: dict[str, Shape]) -> str:
+        key = key_of({"plans": [list(pair) for pair in one.plans]})
+        if key not in known and key not in new:
+            new[key] = shape_of_all(one.plans, self._effect_of)
+        return key
 
     def _shaped(self, plan: dict[str, Any] | None, known: dict[str, Shape], new: dict[str, Shape]) -> str:
         if plan is None:

@@ -121,7 +121,7 @@
     at("turn-title").replaceChildren(said(row.request || row.turn));
     const facts = [[words.turn, row.turn], [words.outcome, row.outcome || words.open], [words.cause, row.cause],
       [words.was, row.recorded_outcome], [words.differs, row.diverged], [words.source, row.source],
-      [words.latency, time(row.latency_us)], [words.tokens, String(row.tokens)],
+      [words.latency, row.latency_us ? time(row.latency_us) : ""], [words.tokens, row.tokens ? String(row.tokens) : ""],
       [words.labels, Object.entries(row.labels).map(([name, value]) => `${name}=${value}`).join("  ")]];
     const body = dialog.querySelector(".body");
     body.replaceChildren(el("dl", {}, ...facts.filter(([, held]) => held)
@@ -129,12 +129,16 @@
     if (row.answer) body.append(el("h3", {}, words.answer), el("pre", {}, row.answer));
     const plan = data.plans[row.plan], then = data.plans[row.recorded_plan];
     if (plan && then) body.append(el("h3", {}, words.diff), diff(data.diffs[`${row.recorded_plan} ${row.plan}`] || [], then, plan));
-    if (plan) body.append(el("h3", {}, then ? words.plan_now : words.plan), graph(plan), el("pre", {}, plan.lines.join("\n")));
-    if (then) body.append(el("h3", {}, words.plan_then), graph(then), plan ? "" : el("pre", {}, then.lines.join("\n")));
+    if (plan) body.append(el("h3", {}, then ? words.plan_now : words.plan), drawn(plan));
+    if (then) body.append(el("h3", {}, words.plan_then), drawn(then));
     if (row.steps.length) body.append(el("h3", {}, words.steps), steps(row.steps));
     dialog.showModal();
     dialog.scrollTop = 0;
     history.replaceState(null, "", `#turn=${encodeURIComponent(row.turn)}`);
+  }
+  function drawn(plan) {
+    const lines = el("pre", {}, plan.lines.join("\n"));
+    return el("div", { class: "plan" }, plan.nodes.length ? graph(plan) : null, lines);
   }
   function steps(rows) {
     const head = [words.step, words.tool, words.state, words.latency, words.why];

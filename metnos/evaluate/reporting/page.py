@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WORDS: Final[tuple[str, ...]] = (
     "name", "count", "recorded", "now", "nothing", "as_table", "range", "skip", "unread", "regressions", "kind", "what",
     "detail", "differences", "measure", "before", "after", "interval", "judgement", "outcomes", "funnel", "latency",
-    "tokens", "causes", "missed", "tools", "matrix", "matrix_hint", "matrix_other", "turns", "noscript", "filter",
+    "tokens", "causes", "missed", "tools", "failed", "matrix", "matrix_hint", "matrix_other", "turns", "noscript", "filter",
     "outcome", "all", "order", "request", "source", "more", "close", "theme_auto", "theme_light", "theme_dark", "open",
     "order_given", "order_latency", "order_tokens", "order_request", "diverged", "shown", "cause", "was", "differs",
     "labels", "answer", "diff", "plan", "plan_now", "plan_then", "plan_graph", "steps", "step", "tool", "turn", "state", "why",
@@ -130,6 +130,7 @@ def _plots(report: Report, words: dict[str, str], language: str) -> dict[str, An
         "causes": bars(report.causes, report.turns, tone="bad", rest=rest),
         "missed": bars(report.missed, report.turns, tone="other", rest=rest),
         "tools": bars(report.tools, calls, tone="now", rest=rest),
+        "failed": bars(report.failed_tools, sum(report.failed_tools.values()), tone="bad", rest=rest),
         "matrix": cells(report.matrix),
         **spreads,
     }

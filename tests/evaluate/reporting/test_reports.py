@@ -22,7 +22,7 @@ from metnos.evaluate.reporting.gathering import MOST_BYTES, Seen, bins_of, matri
 from metnos.evaluate.reporting.model import NOTHING, Report, shown
 from metnos.evaluate.reporting.page import WORDS, as_data, html_of
 from metnos.evaluate.reporting.plots import MOST_ROWS, bars, duration
-from metnos.evaluate.reporting.shapes import diff_of, key_of, shape_of
+from metnos.evaluate.reporting.shapes import diff_of, key_of, shape_of, shape_of_all
 from metnos.evaluate.reporting.table import lines_of
 from metnos.text import has_message
 from tests.evaluate.reporting.reports import ATTACKS, gathering, hostile, ordinary, plan, seen
@@ -279,3 +279,33 @@ def test_a_turn_that_went_beyond_the_record_is_not_judged() -> None:
     assert (report.turns, report.judged, report.succeeded, report.high) == (2, 1, 1, 1.0)
     assert "1 cannot be judged" in html_of(report)
     assert "1 cannot be judged" in "\n".join(lines_of(report))
+
+
+def test_plans_that_go_on_are_one_shape_in_which_steps_refer_to_earlier_plans() -> None:
+    first = {"steps": [{"tool": "find_files", "args": {"path": "x"}}]}
+    second = {"steps": [{"tool": "ask", "args": {"question": "which?"}}]}
+    third = {
+        "steps": [{"tool": "read_files", "args": {"path": "${plan1.step1.path}"}}, {"tool": "final_answer", "args": {}}]
+    }
+    shape = shape_of_all([(1, first), (2, second), (4, third)], lambda _tool: "read")
+    assert shape.lines == (
+        '1.1 find_files path="x"',
+        'ask question="which?"',
+        "4.1 read_files path=${plan1.step1.path}",
+        "end",
+    )
+    assert [label for label, _ in shape.nodes] == ["1.1 find_files", "ask: which?", "4.1 read_files", "final_answer"]
+    assert {edge[:2] for edge in shape.edges} == {(0, 2), (2, 3)}
+
+
+def test_what_a_data_set_judged_counts_and_all_plans_of_a_turn_are_shown() -> None:
+    find = contract("find", {"path": {"type": "string"}}, {})
+    log = recorded([find], planned(step("find", {"path": "x"})), {"find": {"a": 1}})
+    made = gathering()
+    made.add(Seen.of(log, {"reward": 0, "task": 1}))
+    made.add(
+        msgspec.structs.replace(Seen.of(log, {"reward": 1}), plans=((1, plan("a")), (2, plan("b"))), failed=("a", "a"))
+    )
+    report = made.report()
+    assert (report.succeeded, report.causes, report.failed_tools) == (1, {"judged-failed": 1}, {"a": 2})
+    assert report.plans[report.rows[1].plan].lines[0].startswith("1.1 a")
