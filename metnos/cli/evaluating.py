@@ -6,9 +6,8 @@ import os
 import sys
 import tempfile
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -95,8 +94,9 @@ def _run(desk: Desk, source: str, form: str | None, scratch: Path) -> Run:
 
 
 def _import(desk: Desk, form: str, source: Path, to: Path) -> None:
-    importing: Any = import_module("metnos.evaluate.importing")
-    report = importing.import_collection(form, source, to)
+    from metnos.evaluate.importing import import_collection
+
+    report = import_collection(form, source, to)
     dropped = ", ".join(f"{what} {count}" for what, count in report.dropped.items()) or "0"
     desk.output.note(
         message(

@@ -112,7 +112,7 @@ def _unknown(now: TurnFigures, why: str) -> TurnFigures:
 def _compared(recorded: Recorded, driven: Driven) -> tuple[dict[str, object] | None, PlanMatch | None, AnswerMatch]:
     plans = driven.spy.machine.state.plans
     plan = plans[-1].body if plans else None
-    match = match_plans(plan, recorded.plan) if plan is not None and recorded.plan is not None else None
+    match = match_plans([one.body for one in plans], recorded.plans) if plans and recorded.plans else None
     answer: AnswerMatch = ""
     if driven.unobserved:
         answer = "unobserved"

@@ -1,4 +1,4 @@
-"""Two accepted plans beside each other: the same, the same tools, the same arguments, the same edges.
+"""The accepted plans of a turn beside the recorded ones: the same, the same tools, the same arguments, the same edges.
 
 Law: both are in canonical form (positions, one spelling), so equal is equal. A step is known by its tool and which of
 that tool's calls it is, so a step put in before does not make every edge behind it another one. An edge is a consumer that
@@ -16,7 +16,7 @@ from metnos.plan.references import StepTarget
 from metnos.plan.spelling import ReferenceSyntax, is_plain, parse_string
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Node: TypeAlias = "tuple[str, int]"
 """(tool, which of its calls)."""
@@ -24,23 +24,27 @@ Edge: TypeAlias = "tuple[Node, Node]"
 TERMINALS = frozenset(("final_answer", "ask", "needs_inputs"))
 
 
-def match_plans(now: dict[str, Any], recorded: dict[str, Any]) -> PlanMatch:
-    """Compare a plan with the recorded one."""
-    mine, theirs = _calls(now), _calls(recorded)
+def match_plans(now: Sequence[dict[str, Any]], recorded: Sequence[dict[str, Any]]) -> PlanMatch:
+    """Compare the plans of a turn with the recorded ones: one after the other, as one list of calls."""
+    mine, theirs = ([step for plan in plans for step in _calls(plan)] for plans in (now, recorded))
     tools = [step["tool"] for step in mine] == [step["tool"] for step in theirs]
     same = tools and all(
         canonical(left["args"]) == canonical(right["args"]) and left.get("for_each") == right.get("for_each")
         for left, right in zip(mine, theirs, strict=True)
     )
-    ours, others = edges_of(now), edges_of(recorded)
+    ours, others = _edges_of_all(now), _edges_of_all(recorded)
     return PlanMatch(
-        exact=canonical(now) == canonical(recorded),
+        exact=canonical(list(now)) == canonical(list(recorded)),
         tools=tools,
         arguments=same,
         edges_both=len(ours & others),
         edges_now=len(ours),
         edges_recorded=len(others),
     )
+
+
+def _edges_of_all(plans: Sequence[dict[str, Any]]) -> frozenset[tuple[int, Edge]]:
+    return frozenset((number, edge) for number, plan in enumerate(plans) for edge in edges_of(plan))
 
 
 def edges_of(plan: dict[str, Any]) -> frozenset[Edge]:

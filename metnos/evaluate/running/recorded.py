@@ -84,8 +84,8 @@ class Recorded:
         self.composed: Timed | None = None
         self.cancelled: Timed | None = None
         """`took`: since the turn was opened."""
-        self.plan: dict[str, Any] | None = None
-        """The last accepted plan, canonical; None: none was."""
+        self.plans: list[dict[str, Any]] = []
+        """Accepted plans in order, canonical."""
         _Reading(self).all()
         self._spy = Spy(rules)
         self.replayed: ReplayResult = replay(log, rules, lambda _rules: self._spy)
@@ -185,7 +185,8 @@ class _Reading:
 
     def _fact(self, fact: f.AnyFact) -> None:
         if isinstance(fact, f.PlanAccepted):
-            self._to.plan = plan = fact.body or self._written or {}
+            plan = fact.body or self._written or {}
+            self._to.plans.append(plan)
             self._tools[fact.plan] = tuple(str(step["tool"]) for step in plan.get("steps", ()) if _is_call(step))
         elif isinstance(fact, f.PolicyDecided) and not fact.forecast:
             self._digests[fact.step] = fact.digest

@@ -92,6 +92,7 @@ def _plans(result: EvalResult, say: _Say) -> Iterator[str]:
             for name in ("exact", "tools", "arguments")
         )
         yield say.row(say.message("eval.match"), same, say.message("eval.of", count=matched.compared))
+    if matched.edges_now or matched.edges_recorded:
         yield say.row(
             say.message("eval.edges"),
             f"P {matched.edge_precision:.3f}  R {matched.edge_recall:.3f}  F1 {matched.edge_f1:.3f}",
