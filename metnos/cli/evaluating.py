@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -157,9 +156,11 @@ def _evaluate(desk: Desk, run: Run, out: Path, workers: int | None, *, fresh: bo
 
 def _worth(collection: Collection) -> int:
     """As many processes as this one may use, if there is enough to do."""
+    from metnos.evaluate.mapping.shards import workers_here
+
     parts = collection.shards()
     enough = all(next(parts, None) is not None for _ in range(BIG))
-    return len(os.sched_getaffinity(0)) if enough else 1
+    return workers_here() if enough else 1
 
 
 @contextmanager

@@ -37,8 +37,8 @@ class JobFailed(Exception):
     """The job raised; the message holds where. A bug of whoever wrote it."""
 
 
-def _leave_with_parent() -> None:
-    """Whoever asked is gone: nobody wants what this worker is at."""
+def leave_with_parent() -> None:
+    """For a thread of a worker: whoever asked is gone: nobody wants what this worker is at."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -48,7 +48,7 @@ def _leave_with_parent() -> None:
 def work(connection: Connection, job: Job[Any]) -> None:
     """The life of one worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=leave_with_parent, daemon=True).start()
     try:
         connection.send(READY)
         while (shard := connection.recv()) is not None:

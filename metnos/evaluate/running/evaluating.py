@@ -12,6 +12,8 @@ one process.
 from __future__ import annotations
 
 import hashlib
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from metnos.evaluate.collections.model import Fault, Turn
+from metnos.evaluate.mapping.processes import leave_with_parent
 from metnos.evaluate.measures.figures import Labels, figures_of
 from metnos.evaluate.measures.intervals import wilson
 from metnos.evaluate.measures.prices import Prices, load_prices
@@ -30,6 +33,7 @@ from metnos.evaluate.running.choosing import chooses, is_chosen, sample
 from metnos.evaluate.running.judging import evaluate_turn
 from metnos.evaluate.running.parts import RunParts, open_parts
 from metnos.evaluate.running.rows import Rows, RowsFault, row_of, rows_path
+from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -131,6 +135,8 @@ _worker: Worker | None = None
 
 def _begin(job: Job) -> None:
     global _worker  # noqa: PLW0603 - one for each process of the pool
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that asked, and that one ends us
+    threading.Thread(target=leave_with_parent, daemon=True).start()
     _worker = Worker(job)
 
 
@@ -264,7 +270,7 @@ class Evaluation:
         yield from self._pooled(job, shards)
 
     def _pooled(self, job: Job, shards: Iterator[Shard]) -> Generator[Part]:
-        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
         from multiprocessing import get_context
 
         pool = ProcessPoolExecutor(self._workers, get_context("spawn"), _begin, (job,))
@@ -281,6 +287,9 @@ class Evaluation:
                     weight, future = waiting.popleft()
                     yield future.result()
                     self._weight += weight
+        except BrokenExecutor as fault:
+            hint = "what was evaluated is kept: the same command goes on"
+            raise RecordFault("worker-lost", f"a worker process ended: {fault}", hint=hint) from fault
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

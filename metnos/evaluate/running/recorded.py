@@ -92,6 +92,11 @@ class Recorded:
         self._ask()
 
     @property
+    def plan(self) -> dict[str, Any] | None:
+        """The last accepted plan; None: none was."""
+        return self.plans[-1] if self.plans else None
+
+    @property
     def answer(self) -> str | None:
         """What the turn came to, as `answer_of` tells it; None: a replay does not get there."""
         spy = self._spy
