@@ -18,6 +18,7 @@ LOG_COMMANDS: Table = {
     "fork": ("metnos.cli.cases", "Go on otherwise with a recorded turn from one step on, offline."),
     "drift": ("metnos.cli.drift", "Say what has changed in tools, results and verdicts since turns were recorded."),
     "report": ("metnos.cli.report", "Show what recorded turns came to: a table, JSON, or a page of HTML."),
+    "seal": ("metnos.cli.sealing", "Write closed turns into Parquet files, verified, to be queried and replayed."),
 }
 """Command → (module, help line)."""
 

@@ -20,6 +20,8 @@ from typing import IO, TYPE_CHECKING
 
 from metnos.evaluate.collections.journal import DATABASE, JournalTurns
 from metnos.evaluate.collections.jsonl import ENDINGS, Files, Stream
+from metnos.evaluate.collections.sealed import NAME as SEAL
+from metnos.evaluate.collections.sealed import Sealed
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ def open_collection(place: str | Path, stdin: IO[bytes] | None = None) -> Collec
 
 
 def _folder(path: Path) -> Collection:
+    if (path / SEAL).exists():
+        return Sealed(path)
     if (path / DATABASE).exists():
         return JournalTurns(path)
     files = sorted(one for one in path.iterdir() if one.name.endswith(ENDINGS))
