@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from metnos.request.intents import Element, clauses_of
 from metnos.request.lexicon import lexicon_for
 from metnos.request.model import Clause, Request, Span
+from metnos.request.phrasal import Keyed, with_verbs
 from metnos.request.sight import Run, Seen
 from metnos.request.tokens import places
 from metnos.request.words import Lexicon
@@ -151,14 +152,15 @@ class Explained:
 
     def _elements(self) -> list[Element]:
         spots = self.spots()
-        elements: list[Element] = []
+        elements: list[Keyed] = []
         for at, count, run in self._groups():
             start, end = spots[at][0], spots[at + count - 1][1]
             token = self._seen[at]
-            elements.append(
-                Element(start, end, token.form, token.word) if run is None else Element(start, end, run.reads, run.word)
-            )
-        return elements
+            if run is None:
+                elements.append((Element(start, end, token.form, token.word), token.said))
+            else:
+                elements.append((Element(start, end, run.reads, run.word), ""))
+        return with_verbs(elements, self._lexicon)
 
     def _tile(self) -> tuple[Span, ...]:
         explained = [(at, 1, "polite") for at in range(self._first)]

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from metnos.request.building import build_words, pairs, phrases
 from metnos.request.tokens import fold
-from metnos.request.words import Lexicon, Loose, Phrase, Said, Times
+from metnos.request.words import Lexicon, Loose, Phrasal, Phrase, Said, Times
 
 _SAID: tuple[Literal["period", "date", "duration", "time"], ...] = ("period", "date", "duration", "time")
 
@@ -31,11 +31,12 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
     plural = {word: glob for word, glob in plural.items() if word not in _set(slots["never_types"])}
     types.update(pairs(slots["types"]))
     spans, days = phrases(data["phrases"]["span"]), _counts(data["phrases"]["days"])
-    loose, times = _loose(data["loose"]), _times(data["times"])
+    loose, times, phrasal = _loose(data["loose"]), _times(data["times"]), _phrasal(data["phrasal"])
     openings, closings = phrases(data["phrases"]["opening"]), phrases(data["phrases"]["closing"])
     one = _set(numbering["one"])
     begins = {phrase.words[0] for phrase in spans} | said.keys()
     known = {word for phrase in (*openings, *closings) for word in phrase.words}
+    known.update(word for found in phrasal.verbs.values() for phrase in found for word in phrase.words)
     known.update(
         words, numbers, multipliers, units, map(fold, signs), types, plural, said, days, times.durations, times.months
     )
@@ -88,6 +89,7 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
             | times.ordinals.keys()
             | times.duration_articles
         ),
+        phrasal=phrasal,
         loose=loose,
         loose_triggers=loose.triggers,
         known=frozenset(known),
@@ -151,6 +153,17 @@ def _times(data: Mapping[str, Any]) -> Times:
         hour_marks=frozenset(phrase.words for phrase in phrases(data["hour_marks"])),
         meridiems=_counts(data["meridiems"]),
         day_first=cast("bool", data["day_first"]),
+    )
+
+
+def _phrasal(data: Mapping[str, Any]) -> Phrasal:
+    found = [Phrase(p.words, verb) for verb, text in data["verbs"].items() for p in phrases(text)]
+    return Phrasal(
+        verbs=by_first(sorted(found, key=lambda phrase: -len(phrase.words))),
+        placed=_set(data["placed"]),
+        indefinite=_set(data["indefinite"]),
+        new=_set(data["new"]),
+        lists=_set(data["lists"]),
     )
 
 

@@ -86,6 +86,19 @@ class Fold(msgspec.Struct, frozen=True):
         return f"synonym({self.form})"
 
 
+class Phrasal(msgspec.Struct, frozen=True, kw_only=True):
+    """What asks for something without being one verb; the rules are in `metnos.request.phrasal`."""
+
+    verbs: Mapping[str, tuple[Phrase, ...]]
+    """First word → phrases that are one verb, longest first, each with the verb; `*`: other words may stand there."""
+    placed: frozenset[str]
+    """Participles of writing ("saved")."""
+    indefinite: frozenset[str]
+    new: frozenset[str]
+    lists: frozenset[str]
+    """Nouns of what is written down ("list")."""
+
+
 class Times(msgspec.Struct, frozen=True, kw_only=True):
     """Words of durations, dates and times of day."""
 
@@ -214,6 +227,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """Units of such a period, in days."""
     triggers: frozenset[str]
     """Words at which a slot may begin; slot rules run nowhere else."""
+    phrasal: Phrasal
     loose: Loose
     loose_triggers: frozenset[str]
     known: frozenset[str]
