@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from metnos.evaluate.importing import ImportReport
     from metnos.turn.rules import Rules
 
-IMPORTED = ("tau", "nestful", "bfcl", "agentdojo", "openai", "otel", "trace")
+IMPORTED = ("tau", "tau2", "nestful", "bfcl", "agentdojo", "openai", "otel", "trace")
 EXPORTED = ("jsonl", "parquet", "inspect", "otel", "trace")
 SHOWN = 5
 """Faults that are shown."""

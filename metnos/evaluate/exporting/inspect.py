@@ -16,6 +16,7 @@ The file is a zip: `header.json` (the log without samples), `samples/ID_epoch_N.
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 VERSION = 2
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """Of every member of the zip: equal turns are equal files."""
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+"""What no file of a zip is called by."""
 SCORES = ("reward", "outcome")
 
 
@@ -110,7 +113,7 @@ class InspectLog:
 
     def _sample(self, run: RunView) -> dict[str, Any]:
         group, trial = run.labels.get("group"), run.labels.get("trial", 0)
-        name = str(group).replace("/", "-") if group else run.turn
+        name = _ODD.sub("-", str(group)) if group else run.turn
         epoch = trial + 1 if group and isinstance(trial, int) else 1
         if (name, epoch) in self._samples:
             name, epoch = run.turn, 1

@@ -2,7 +2,8 @@
 
     report = import_collection("tau", Path("trajectories"), Path("airline"))
 
-Law: two passes over the source, so that the contracts are those of the whole of it and memory is bounded by one run. The
+Law: two passes over the source, so that the contracts are those of the whole of it; memory is bounded by one run (where
+the parts of a run may lie anywhere, as spans do, by the source). The
 same source gives the same bytes. The folder is whole or it is not there; one that is there is never written into.
 
 What a data set says of a run lies beside the turn and is no input of it: it was said afterwards, and nothing that was
@@ -32,6 +33,7 @@ from metnos.plan.jsondata import JSONFault
 
 FORMS: Final[dict[str, tuple[str, str]]] = {
     "tau": ("metnos.evaluate.importing.tau", "tau-bench trajectories: *.jsonl or *.json"),
+    "tau2": ("metnos.evaluate.importing.tau2", "tau2-bench results: *.json with simulations"),
     "nestful": ("metnos.evaluate.importing.nestful", "NESTFUL: NAME-data.json with NAME-spec.json"),
     "bfcl": ("metnos.evaluate.importing.bfcl", "Berkeley function calling: questions with possible answers or results"),
     "agentdojo": ("metnos.evaluate.importing.agentdojo", "AgentDojo runs: a folder of *.json, at any depth"),
@@ -131,11 +133,11 @@ class _Import:
         try:
             log = fold(run, turn, self.inferred, self.rules, self.versions, self.notes)
         except JSONFault as fault:
-            self.notes.faults.append(
+            self.notes.fault(
                 ReadFault(run.key, fault.message, "what a log can hold", where_hint(fault), code=fault.code)
             )
             return
-        told = {"form": LABELS_FORM, "turn": turn, **run.labels}
+        told = {**run.labels, "form": LABELS_FORM, "turn": turn}
         turns.write(encode_turn(log, _flat(run.labels)) + b"\n")
         labels.write(msgspec.json.encode(told) + b"\n")
         self.counts.add(log, run.labels)

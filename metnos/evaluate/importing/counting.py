@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from metnos.evaluate.importing.model import Notes
     from metnos.record.model import TurnLog
 
-MAX_FAULTS = 100
-
 
 class Counts:
     """Over all turns of an import."""
@@ -48,7 +46,6 @@ class Counts:
 
     def report(self, form: str, source: str, tools: int, notes: Notes) -> ImportReport:
         """The report; `to` is filled in by whoever knows it."""
-        faults = notes.faults
         return ImportReport(
             form=form,
             source=source,
@@ -65,9 +62,9 @@ class Counts:
             rewards=_sorted(self.rewards),
             faults=tuple(
                 {"code": one.code, "where": one.where, "found": one.found, "expected": one.expected, "hint": one.hint}
-                for one in faults[:MAX_FAULTS]
+                for one in notes.faults
             ),
-            unread=len(faults),
+            unread=notes.unread,
         )
 
 

@@ -14,6 +14,8 @@ import msgspec
 
 from metnos.plan.jsondata import is_object
 
+MAX_FAULTS = 100
+"""That are told one by one."""
 Ended = Literal["answered", "ended", "cut"]
 """`answered`: by what the agent said last; `ended`: the data set says that it was over there; `cut`: nobody knows more."""
 
@@ -90,13 +92,20 @@ class Notes:
         self.dropped: Counter[str] = Counter()
         """Reason → how often something of the source was left out, or written in another way, for it."""
         self.faults: list[ReadFault] = []
-        """Runs (or lines) that could not be read; the import goes on behind them."""
+        """The first of the runs (or lines) that could not be read; the import goes on behind them."""
+        self.unread = 0
         self.tools: dict[str, list[dict[str, Any]]] = {}
         """Name of a tool → its descriptions, as `contracts.foreign` reads them; several make one that takes either."""
 
     def drop(self, reason: str, times: int = 1) -> None:
         """Count something that is left out."""
         self.dropped[reason] += times
+
+    def fault(self, fault: ReadFault) -> None:
+        """Count something that cannot be read, and keep it if it is among the first."""
+        self.unread += 1
+        if len(self.faults) < MAX_FAULTS:
+            self.faults.append(fault)
 
     def describe(self, described: Any) -> None:
         """Take the description of a tool: a table with its `name`, or one wrapped as `{"function": …}`."""

@@ -70,7 +70,7 @@ def _made(talks: list[_Talk], path: Path, notes: Notes) -> Iterator[Recorded]:
         try:
             chat = read_chat(messages, f"{talk.where}/messages", notes, SPELLING, usage=talk.costs)
         except ReadFault as fault:
-            notes.faults.append(fault)
+            notes.fault(fault)
             continue
         first = min((cost["at"] for cost in talk.costs.values() if cost.get("at")), default=0)
         place = talk.where.removeprefix(f"{path}").strip(":#/")

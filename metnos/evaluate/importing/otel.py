@@ -50,7 +50,7 @@ def read(source: Path, notes: Notes) -> Iterator[Recorded]:
         try:
             run = _run(spans, notes)
         except ReadFault as fault:
-            notes.faults.append(fault)
+            notes.fault(fault)
             continue
         if run is None:
             notes.drop("trace without a call of a model or a tool")

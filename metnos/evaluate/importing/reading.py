@@ -14,7 +14,9 @@ from metnos.evaluate.importing.model import Notes, ReadFault
 from metnos.plan.jsondata import JSONFault, is_list, is_object, loads_strict
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
-"""One line, or one file that holds a single value."""
+"""One line."""
+MAX_FILE_BYTES = 512 * 1024 * 1024
+"""One file that holds a single value."""
 MAX_DEPTH = 64
 
 Row: TypeAlias = "tuple[Any, str]"
@@ -69,7 +71,7 @@ def _lines(path: Path, notes: Notes) -> Iterator[Row]:
             number += 1
             where = f"{path}:{number}"
             if len(line) > MAX_RECORD_BYTES:
-                notes.faults.append(ReadFault(where, "a longer line", f"at most {MAX_RECORD_BYTES} bytes"))
+                notes.fault(ReadFault(where, "a longer line", f"at most {MAX_RECORD_BYTES} bytes"))
                 while line and not line.endswith(b"\n"):
                     line = file.readline(MAX_RECORD_BYTES)
             elif line.strip():
@@ -80,18 +82,18 @@ def _lines(path: Path, notes: Notes) -> Iterator[Row]:
 
 def _whole(path: Path, notes: Notes) -> Any:
     where = f"{path}:1"
-    if path.stat().st_size > MAX_RECORD_BYTES:
-        notes.faults.append(ReadFault(where, "a longer file", f"at most {MAX_RECORD_BYTES} bytes, or JSON Lines"))
+    if path.stat().st_size > MAX_FILE_BYTES:
+        notes.fault(ReadFault(where, "a longer file", f"at most {MAX_FILE_BYTES} bytes, or JSON Lines"))
         return None
     return _value(path.read_bytes(), where, notes)
 
 
 def _value(text: bytes, where: str, notes: Notes) -> Any:
     try:
-        return loads_strict(text, max_bytes=MAX_RECORD_BYTES, max_depth=MAX_DEPTH)
+        return loads_strict(text, max_bytes=MAX_FILE_BYTES, max_depth=MAX_DEPTH)
     except JSONFault as fault:
         place = f"{where}{fault.where}" if fault.where else where
-        notes.faults.append(ReadFault(place, fault.message, "strict JSON", code=fault.code))
+        notes.fault(ReadFault(place, fault.message, "strict JSON", code=fault.code))
         return None
 
 
@@ -107,7 +109,7 @@ def each(found: Iterator[Row], notes: Notes, read: Callable[[dict[str, Any], str
         try:
             yield read(_object(value, where), where)
         except ReadFault as fault:
-            notes.faults.append(fault)
+            notes.fault(fault)
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

@@ -71,6 +71,54 @@ def test_tau_bench_as_a_list_and_a_run_that_a_tool_ends(tmp_path: Path) -> None:
     assert report.causes == {"not-recorded": 1}
 
 
+def test_tau2_bench(tmp_path: Path) -> None:
+    call = {"id": "c1", "name": "get_line", "arguments": {"phone": "555"}, "requestor": "assistant"}
+    own = {"id": "u1", "name": "toggle_data", "arguments": {}, "requestor": "user"}
+    usage = {"prompt_tokens": 900, "completion_tokens": 30}
+    messages = [
+        {"role": "assistant", "content": "Hi! How can I help?", "tool_calls": None, "turn_idx": 0},
+        {"role": "user", "content": "My phone has no data.", "tool_calls": None, "timestamp": "2026-05-01T10:00:00"},
+        {"role": "assistant", "content": None, "tool_calls": [call], "cost": 0.0123, "usage": usage,
+         "timestamp": "2026-05-01T10:00:02"},
+        {"id": "c1", "role": "tool", "content": '{"roaming": false}', "requestor": "assistant", "error": False},
+        {"role": "assistant", "content": "Please switch data on.", "tool_calls": None, "timestamp": "2026-05-01T10:00:05+00:00"},
+        {"role": "user", "content": None, "tool_calls": [own]},
+        {"id": "u1", "role": "tool", "content": "on", "requestor": "user", "error": False},
+        {"role": "user", "content": "Done.", "tool_calls": None},
+        {"role": "assistant", "content": None, "tool_calls": [{**call, "id": "c2"}], "timestamp": "odd"},
+        {"id": "c2", "role": "tool", "content": "no such line", "requestor": "assistant", "error": True},
+        {"role": "assistant", "content": "It works now.", "tool_calls": None},
+        {"role": "user", "content": "###STOP###", "tool_calls": None},
+    ]  # fmt: skip
+    simulation = {
+        "id": "s",
+        "task_id": "t7",
+        "trial": 2,
+        "seed": 5,
+        "termination_reason": "user_stop",
+        "agent_cost": 0.02,
+    }
+    judged = {**simulation, "messages": messages, "reward_info": {"reward": 1.0}}
+    told = {"info": {"environment_info": {"domain_name": "telecom"}}, "tasks": [], "simulations": [judged, simulation]}
+    (tmp_path / "result.json").write_text(json.dumps(told, indent=2), "utf-8")
+    report = imported("tau2", tmp_path / "result.json", tmp_path / "out")
+    assert (report.turns, report.unread, report.rewards) == (1, 1, {"1": 1})
+    assert report.faults[0]["where"] == f"{tmp_path / 'result.json'}:1/simulations/1/messages"
+    assert report.dropped == {
+        "message of the assistant before anybody asked": 1, "call of a tool by the person": 1,
+        "result of a tool that the person called": 1,
+        "last word of the user, to which nobody replied (kept in the labels)": 1,
+    }  # fmt: skip
+    view = views_of(tmp_path / "out")["telecom-t7-2"]
+    assert calls_of(view) == [
+        ("get_line", {"phone": "555"}, "done", {"roaming": False}),
+        ("get_line", {"phone": "555"}, "failed", None),
+    ]
+    assert view.plans[0].usage == {"planning_calls": 1, "tokens_in": 900, "tokens_out": 30, "cost_micros": 12_300}
+    assert (view.plans[1].at - view.plans[0].at, view.plans[1].answers) == (3_000_000, {"answer": "Done."})
+    assert (view.labels["group"], view.labels["termination_reason"]) == ("telecom/t7", "user_stop")
+
+
 # --- OpenAI ------------------------------------------------------------------------------------------------------
 
 LEND = {"type": "function", "function": {"name": "lend", "description": "Lends.", "parameters": {
