@@ -177,8 +177,7 @@ class _Reader:
         """Turn by turn; each step of a result is one go of the model, a gold turn is one go as a whole."""
         if not is_list(made):
             raise ReadFault(where, kind(made), "a list with a list of calls for each turn")
-        told: list[Any] = record.get("inference_log") or []
-        logs = [log for log in told if is_object(log) and "begin_of_turn_query" in log]
+        logs = [log for log in _list(record.get("inference_log")) if is_object(log) and "begin_of_turn_query" in log]
         moments: list[Moment] = []
         for number, said in enumerate(question.turns[: len(made)]):
             if number:
@@ -188,7 +187,7 @@ class _Reader:
             for index, step in enumerate(steps or [[]]):
                 place = f"{where}/{number}/{index}"
                 usage = _usage(record, number) if index == 0 else {}
-                moments.append(self.act(step, log.get(f"step_{index}") or [], usage, place))
+                moments.append(self.act(step, _list(log.get(f"step_{index}")), usage, place))
         return tuple(moments) or (Act(model=self.model),)
 
     def act(self, step: Any, log: list[Any], usage: dict[str, int], where: str) -> Act:
@@ -213,7 +212,7 @@ class _Reader:
             place = f"{where}/{index}"
             if isinstance(entry, str):
                 found += [Call(name=name, arguments=args) for name, args in read_calls(entry, place, self.order)]
-            elif is_object(entry) and len(entry) == 1:
+            elif is_object(entry) and len(entry) == 1 and "" not in entry:
                 ((name, raw),) = entry.items()
                 found.append(Call(name=name, arguments=self.arguments(raw, place)))
             else:
@@ -235,6 +234,10 @@ def _first(value: Any) -> Any:
     if is_object(value):
         return {name: _first(held[0]) if is_list(held) and held else held for name, held in value.items()}
     return [_first(held) for held in value] if is_list(value) else value
+
+
+def _list(value: Any) -> list[Any]:
+    return value if is_list(value) else []
 
 
 def _usage(record: dict[str, Any], turn: int | None = None) -> dict[str, int]:

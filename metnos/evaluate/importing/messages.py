@@ -136,7 +136,7 @@ class _Reader:
         if not is_object(message):
             raise ReadFault(where, kind(message), "a message, an object")
         role = message.get("role")
-        if role in SYSTEM:
+        if isinstance(role, str) and role in SYSTEM:
             self.notes.drop("message of the system")
         elif role == "user":
             self._user(content_of(message.get("content"), f"{where}/content", self.notes))

@@ -165,7 +165,7 @@ class _Talk:
         name = attributes.get(genai.TOOL_NAME)
         if not isinstance(name, str) or not name:
             raise ReadFault(f"{span.where}/attributes/{genai.TOOL_NAME}", kind(name), "the name of a tool")
-        told = attributes.get(genai.TOOL_CALL_ID)
+        told = _string(attributes.get(genai.TOOL_CALL_ID))
         call = next((one for one in self.open if one["id"] == told), None) or next(
             (one for one in self.open if one["function"]["name"] == name and told is None), None
         )
@@ -173,7 +173,7 @@ class _Talk:
             self.open.remove(call)
             self.tools[call["id"]] = span
         elif told not in self.tools:
-            call = _call(told if isinstance(told, str) else span.id, name, attributes.get(genai.TOOL_ARGUMENTS))
+            call = _call(told or span.id, name, attributes.get(genai.TOOL_ARGUMENTS))
             self.tools[call["id"]] = span
             if self.group < 0:
                 self.group = len(self.messages)
@@ -228,6 +228,10 @@ def _mark(message: dict[str, Any]) -> bytes | None:
     return canonical([message["role"], message.get("content", ""), calls])
 
 
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
 def _cost(span: Span) -> dict[str, int]:
     cost = {"at": span.ended or span.started}
     for name, word in (("tokens_in", genai.INPUT_TOKENS), ("tokens_out", genai.OUTPUT_TOKENS)):
@@ -268,11 +272,13 @@ def _parts(role: str, parts: list[Any], notes: Notes, where: str) -> list[dict[s
         if what == "text" and isinstance(part.get("content"), str):
             texts.append(part["content"])
         elif what == "tool_call":
-            calls.append(_call(str(part.get("id") or f"{where}/{number}"), part.get("name", ""), part.get("arguments")))
+            calls.append(
+                _call(_string(part.get("id")) or f"{where}/{number}", part.get("name", ""), part.get("arguments"))
+            )
         elif what == "tool_call_response":
             held = part.get("response", part.get("result"))
             text = held if isinstance(held, str) else msgspec.json.encode(held).decode()
-            results.append({"role": "tool", "tool_call_id": part.get("id"), "content": text})
+            results.append({"role": "tool", "tool_call_id": _string(part.get("id")), "content": text})
         else:
             notes.drop("part of a message that is no text")
     if results and not texts and not calls:

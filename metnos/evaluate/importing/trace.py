@@ -39,6 +39,8 @@ def _run(record: dict[str, Any], where: str, notes: Notes) -> Recorded:
         trace = msgspec.convert(record, ExecutionTrace)
     except msgspec.ValidationError as fault:
         raise ReadFault(where, str(fault), f"a line of {FORM}") from None
+    if any(isinstance(step, Action) and not step.tool for step in trace.steps):
+        raise ReadFault(f"{where}/steps", "a tool without a name", "the name of a tool")
     moments = _moments(trace, notes)
     end: Ended = "cut"
     if trace.code != "not-recorded":
