@@ -56,7 +56,7 @@ def folded(moments: list[Moment], end: Any = "cut", notes: Notes | None = None) 
     return view_of(log, rules)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(MOMENTS, st.sampled_from(["answered", "ended", "cut"]))
 def test_every_call_is_there_with_its_arguments_and_its_result(moments: list[Moment], end: Any) -> None:
     view = folded(moments, end)
@@ -72,7 +72,7 @@ def test_every_call_is_there_with_its_arguments_and_its_result(moments: list[Mom
     assert view.outcome in ("success", "partial", "error")
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(DATA, max_size=6))
 def test_every_value_that_was_seen_fits_what_was_inferred(values: list[Any]) -> None:
     seen = Seen()
