@@ -307,6 +307,17 @@ class _Reader:
         self._view.error_class = class_of_turn(_string(body, "outcome"), self._view.code, self._errors)
 
 
+def steps_of(plan: Body | None) -> list[Body]:
+    """The steps of a recorded plan in their places, each with a `tool` that is a text and `args` that are an object,
+    whatever stands there.
+    """
+    made: list[Body] = []
+    for step in _list(plan or {}, "steps"):
+        called = _as_object(step) or {}
+        made.append({**called, "tool": _string(called, "tool"), "args": _object(called, "args")})
+    return made
+
+
 def _string(body: Body, name: str) -> str:
     value = body.get(name)
     return value if isinstance(value, str) else ""

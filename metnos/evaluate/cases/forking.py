@@ -21,6 +21,7 @@ from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import canonical
 from metnos.record.codec import decode_fact, decode_tolerant
 from metnos.record.faults import RecordFault
+from metnos.record.reading import steps_of
 from metnos.turn.facts import PlanRejected, PolicyDecided
 from metnos.turn.inputs import ApprovalGiven
 
@@ -85,7 +86,13 @@ def fork(
     Raises:
         RecordFault: `fork-impossible`; or what the log is broken by.
     """
-    return _Fork(log, at, parts, args, plan).forked()
+    try:
+        return _Fork(log, at, parts, args, plan).forked()
+    except RecordFault:
+        raise
+    except Exception as fault:
+        message = f"turn {log.turn} cannot be driven: {type(fault).__name__}: {fault}"
+        raise RecordFault("record-malformed", message, turn=log.turn) from fault
 
 
 class _Fork:
@@ -108,7 +115,7 @@ class _Fork:
 
     def _other(self, args: dict[str, Any] | None, plan: Plan | None) -> Plan | None:
         """The plan of the fork; None: it is proposed."""
-        steps = self._recorded_plan["steps"]
+        steps = steps_of(self._recorded_plan)
         calls = [one for one in steps if one["tool"] not in TERMINALS]
         if not 0 < self._at <= len(calls):
             raise RecordFault("fork-impossible", f"the plan has {len(calls)} steps, no step {self._at}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from metnos.evaluate.cases.making import effects_of, steps_of
+from metnos.evaluate.cases.making import calls_of, effects_of
 from metnos.evaluate.cases.model import Unmet
 from metnos.plan.jsondata import JSONFault, canonical, loads_strict
 from metnos.record.reading import view
@@ -36,7 +36,7 @@ def _all(expect: Expect, seen: TurnView) -> Iterator[Unmet]:
         yield Unmet(what="outcome", expected=expect.outcome, found=seen.outcome or seen.status)
     if expect.code is not None and seen.code != expect.code:
         yield Unmet(what="code", expected=expect.code, found=seen.code)
-    steps = [] if seen.plan is None else steps_of(seen.plan)
+    steps = [] if seen.plan is None else calls_of(seen.plan)
     tools = tuple(str(one.get("tool", "")) for one in steps)
     if expect.tools is not None and tools != expect.tools:
         yield Unmet(what="tools", expected=", ".join(expect.tools), found=", ".join(tools))

@@ -11,7 +11,7 @@ import msgspec
 
 from metnos.evaluate.cases.model import FORM, Case, Expect, ExpectedEffect, ExpectedStep
 from metnos.evaluate.collections.turnlog import TurnLine, encode_turn
-from metnos.record.reading import view
+from metnos.record.reading import steps_of, view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def make_case(log: TurnLog, name: str = "", labels: Mapping[str, str | int | flo
 
 
 def _expected(seen: TurnView) -> Expect:
-    steps = None if seen.plan is None else steps_of(seen.plan)
+    steps = None if seen.plan is None else calls_of(seen.plan)
     states = {one.step.partition(".")[2]: one.state for one in seen.steps if one.step.count(".") == 1}
     return Expect(
         outcome=seen.outcome,
@@ -65,9 +65,9 @@ def _expected(seen: TurnView) -> Expect:
     )
 
 
-def steps_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
+def calls_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
     """The steps of a plan that call something."""
-    return [one for one in plan.get("steps", []) if one.get("tool") not in TERMINALS]
+    return [one for one in steps_of(plan) if one["tool"] not in TERMINALS]
 
 
 def effects_of(seen: TurnView) -> tuple[ExpectedEffect, ...]:

@@ -33,8 +33,12 @@ def drift_of(log: TurnLog, now: Today) -> tuple[tuple[Finding, ...], int]:
         return (Finding(kind="log-broken", turn=log.turn, step=str(held.seq or ""), code=held.code),), 0
     recorded = Recorded(log)
     found: dict[tuple[str, str, str], Finding] = {}
-    for one in _all(log, recorded, now):
-        found.setdefault((one.kind, one.step, one.field), one)
+    try:
+        for one in _all(log, recorded, now):
+            found.setdefault((one.kind, one.step, one.field), one)
+    except Exception as fault:  # noqa: BLE001 - whatever today's rules raise on what a log holds is said of this log
+        broken = Finding(kind="log-broken", turn=log.turn, code="record-malformed", now=type(fault).__name__)
+        found.setdefault((broken.kind, broken.step, broken.field), broken)
     return tuple(found.values()), len(recorded.results)
 
 

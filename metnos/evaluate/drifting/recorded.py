@@ -5,17 +5,21 @@ Law: tolerant, like `record.reading`: what it does not know it passes over, so t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import re
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from metnos.record.codec import decode_tolerant, fetch_from, marker_of
 from metnos.record.faults import RecordFault
+from metnos.record.reading import steps_of
 
 if TYPE_CHECKING:
     from metnos.record.model import TurnLog
 
 Body = dict[str, Any]
+STEP: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.[0-9]{1,9})?\Z", re.ASCII)
+"""`plan.step`, `plan.step.item`."""
 
 
 class Accepted(msgspec.Struct, frozen=True):
@@ -24,6 +28,8 @@ class Accepted(msgspec.Struct, frozen=True):
     body: Body
     executors: dict[str, str]
     """`name@version` → contract digest."""
+    steps: list[Body] = []
+    """Of the body, in their places."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -53,23 +59,15 @@ class Recorded:
 
     def tool(self, step: str) -> str:
         """Name of the tool of `plan.step`; empty if the plan has no such step."""
-        plan, _, rest = step.partition(".")
-        number = rest.partition(".")[0]
-        accepted = self.plans.get(int(plan)) if plan.isdecimal() else None
-        steps: Any = [] if accepted is None else accepted.body.get("steps")
-        if (
-            not isinstance(steps, list)
-            or not number.isdecimal()
-            or not 0 < int(number) <= len(cast("list[Any]", steps))
-        ):
+        found = STEP.match(step)
+        accepted = None if found is None else self.plans.get(int(found[1]))
+        if found is None or accepted is None or not 0 < int(found[2]) <= len(accepted.steps):
             return ""
-        called = cast("Body", steps[int(number) - 1])
-        return str(called.get("tool", ""))
+        return str(accepted.steps[int(found[2]) - 1]["tool"])
 
     def first_step(self, plan: int, tool: str) -> str:
         """`plan.step` of the first step that calls `tool`; the plan alone if none does."""
-        steps = cast("list[Body]", self.plans[plan].body.get("steps") or [])
-        numbers = (number for number, step in enumerate(steps, 1) if step.get("tool") == tool)
+        numbers = (number for number, step in enumerate(self.plans[plan].steps, 1) if step["tool"] == tool)
         found = next(numbers, 0)
         return f"{plan}.{found}" if found else str(plan)
 
@@ -77,7 +75,8 @@ class Recorded:
         number: Any = body.get("plan")
         if isinstance(number, int):
             executors = {name: str(digest) for name, digest in _object(body, "executors").items()}
-            self.plans[number] = Accepted(_object(body, "body") or self._written, executors)
+            plan = _object(body, "body") or self._written
+            self.plans[number] = Accepted(plan, executors, steps_of(plan))
 
     def _ended(self, body: Body) -> None:
         data = body.get("data")

@@ -132,7 +132,7 @@ class _Refolded:
 
     def _refused(self, rejected: PlanRejected) -> None:
         accepted = self._recorded.plans.get(rejected.plan)
-        steps: list[dict[str, Any]] = [] if accepted is None else accepted.body.get("steps", [])
+        steps = [] if accepted is None else accepted.steps
         for fault in rejected.diagnostics:
             self.findings.extend(self._of_diagnostic(rejected, steps, fault))
 

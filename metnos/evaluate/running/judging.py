@@ -53,6 +53,8 @@ def evaluate_turn(parts: RunParts, turn: Turn, prices: Prices, recorded_figures:
         return _not(turn, before, sha, fault.code, fault.message)
     except ProtocolError as fault:
         return _not(turn, before, sha, "record-order", str(fault))
+    except Exception as fault:  # noqa: BLE001 - what a log holds may be anything, and ends no run
+        return _not(turn, before, sha, "record-malformed", f"{type(fault).__name__}: {fault}")
     row = _row(before, recorded, driven, labels, prices)
     drift = () if parts.today is None else _drift(turn, parts.today)
     return msgspec.structs.replace(row, turn=turn.log.turn, log=sha, drift=drift)
