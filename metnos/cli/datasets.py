@@ -69,7 +69,12 @@ def _tell_import(desk: Desk, report: ImportReport) -> None:
 @command()
 @click.argument("form", type=click.Choice(EXPORTED))
 @click.argument("where", nargs=-1)
-@click.option("--to", required=True, type=click.Path(path_type=Path), help="A new file (for parquet, a folder).")
+@click.option(
+    "--to",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A new file; a new folder for parquet, and for jsonl unless it ends in .jsonl.",
+)
 @click.option("--limit", default=10_000, show_default=True, type=click.IntRange(1), help="Latest turns of this home.")
 def export_command(desk: Desk, form: str, where: tuple[str, ...], to: Path, limit: int) -> int:
     """Write recorded turns in another form.
@@ -77,16 +82,21 @@ def export_command(desk: Desk, form: str, where: tuple[str, ...], to: Path, limi
     WHERE is a turn (or its beginning, or `last`), or a collection: a folder or file of turns, a home; repeatable. Left
     out, all turns of this home. Content is written as it was recorded: look at what leaves the house.
     """
-    from metnos.evaluate.exporting.writing import export_collection
+    from metnos.evaluate.exporting.writing import export_collection, export_folder
 
+    folder = form == "parquet" or (form == "jsonl" and to.suffix != ".jsonl")
+    if folder and len(where) > 1:
+        raise click.UsageError("a folder is of one collection: name one WHERE")
     with desk.engine() as engine:
-        found = _found(engine, where, limit)
-        reports = export_collection(form, found, to)
+        if folder:
+            report = export_folder(form, collection_of(engine, where[0] if where else None, limit), to)
+        else:
+            report = export_collection(form, _found(engine, where, limit), to)
     if desk.output.json:
-        desk.output.data(reports)
+        desk.output.data(report)
     else:
-        _tell_export(desk, reports)
-    return exits.NOT_OK if reports.unread else exits.OK
+        _tell_export(desk, report)
+    return exits.NOT_OK if report.unread else exits.OK
 
 
 def _tell_export(desk: Desk, report: ExportReport) -> None:

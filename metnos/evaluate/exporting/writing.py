@@ -9,6 +9,7 @@ is there is never written over. A turn that cannot be read is counted and named,
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from metnos.evaluate.collections.model import Fault, Item, Turn
+from metnos.evaluate.collections.contracts import NAME, encode_contracts
+from metnos.evaluate.collections.model import Collection, Fault, Item, Turn
 from metnos.evaluate.collections.turnlog import encode_turn
 from metnos.evaluate.exporting import inspect, otel, trace
 from metnos.evaluate.exporting.view import RunView, view_of
@@ -35,6 +37,8 @@ EXPORTS: Final[dict[str, str]] = {
     "trace": "ExecutionTrace, metnos.trace/1, one a line",
 }
 """Form → what it is."""
+FOLDERS: Final = ("parquet", "jsonl")
+"""Forms of which a collection can be a folder, with its contracts."""
 MAX_FAULTS: Final = 100
 _LINES: Final[dict[str, Callable[[RunView], bytes]]] = {"otel": otel.encode, "trace": trace.encode}
 
@@ -64,16 +68,16 @@ def export_collection(form: str, turns: Iterable[tuple[Item, Rules | None]], to:
     """Write turns.
 
     Args:
-        form: A key of `EXPORTS`.
+        form: A key of `EXPORTS`, but `parquet`.
         turns: Of one or more collections, each with the rules over its contracts (`view_of`).
-        to: The file, or for `parquet` the folder.
+        to: The file.
 
     Raises:
         ExportFault: `export-form`, `export-target`.
         OSError: The file cannot be written.
     """
-    if form not in EXPORTS:
-        raise ExportFault("export-form", form, f"there is no such form; there are {', '.join(EXPORTS)}")
+    if form not in EXPORTS or form == "parquet":
+        raise ExportFault("export-form", form, "there is no such form of one file")
     if to.exists():
         raise ExportFault("export-target", str(to), "something is there", "name a new file")
     to.parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +95,48 @@ def export_collection(form: str, turns: Iterable[tuple[Item, Rules | None]], to:
     finally:
         path.unlink(missing_ok=True)
     return report
+
+
+def export_folder(form: str, turns: Collection, to: Path) -> ExportReport:
+    """Write a collection as a folder of its own, with its contracts: `parquet` (sealed) or `jsonl`.
+
+    Raises:
+        ExportFault: `export-form`, `export-target`.
+        RecordFault: What `collections.sealing.seal` raises.
+        OSError: The folder cannot be written.
+    """
+    if form not in FOLDERS:
+        raise ExportFault("export-form", form, f"there is no such folder; there are {', '.join(FOLDERS)}")
+    if to.exists():
+        raise ExportFault("export-target", str(to), "something is there", "name a new folder")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
+    report = ExportReport(form=form, to=str(to))
+    try:
+        if form == "parquet":
+            _seal(turns, draft, report)
+        else:
+            items = ((item, None) for shard in turns.shards() for item in shard.read())
+            _write_lines("jsonl", items, draft / "turns.jsonl", report)
+        contracts = turns.contracts()
+        if contracts is not None:
+            (draft / NAME).write_bytes(encode_contracts(contracts))
+        draft.chmod(0o755)
+        draft.rename(to)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return report
+
+
+def _seal(turns: Collection, folder: Path, report: ExportReport) -> None:
+    from metnos.evaluate.collections.sealing import seal
+
+    told = seal(turns, folder)
+    report.turns = told.sealed
+    for fault in told.faults:
+        _unread(fault, report)
+    for _ in range(told.open):
+        _unread(Fault(where=turns.name, code="turn-open", detail="it has not ended, and is not sealed"), report)
 
 
 def _write_inspect(turns: Pairs, path: Path, task: str, report: ExportReport) -> None:

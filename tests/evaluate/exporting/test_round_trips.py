@@ -12,8 +12,9 @@ from jsonschema import Draft202012Validator
 
 from metnos.evaluate import genai
 from metnos.evaluate.collections.model import Fault, Turn
+from metnos.evaluate.collections.opening import open_collection
 from metnos.evaluate.exporting.view import RunView, view_of
-from metnos.evaluate.exporting.writing import EXPORTS, ExportFault, export_collection
+from metnos.evaluate.exporting.writing import EXPORTS, FOLDERS, ExportFault, export_collection, export_folder
 from metnos.evaluate.trace import schema
 from tests.support.trajectories import (
     DESK,
@@ -81,6 +82,21 @@ def test_there_and_back(form: str, collection: Path, tmp_path: Path) -> None:
 def test_json_lines_are_the_turns_themselves(collection: Path, tmp_path: Path) -> None:
     path = exported("jsonl", collection, tmp_path / "x.jsonl")
     assert path.read_bytes() == (collection / "turns.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+def test_a_folder_is_a_whole_collection(form: str, collection: Path, tmp_path: Path) -> None:
+    if form == "parquet":
+        pytest.importorskip("duckdb", reason="the extra `evaluate` is not installed")
+    report = export_folder(form, open_collection(collection), tmp_path / "out")
+    assert (report.turns, report.unread) == (4, 0)
+    before, after = views_of(collection), views_of(tmp_path / "out")
+    assert {name: told(view) for name, view in after.items()} == {name: told(view) for name, view in before.items()}
+    assert (tmp_path / "out" / "contracts.json").read_bytes() == (collection / "contracts.json").read_bytes()
+    with pytest.raises(ExportFault, match="something is there"):
+        export_folder(form, open_collection(collection), tmp_path / "out")
+    with pytest.raises(ExportFault, match="no such folder"):
+        export_folder("otel", open_collection(collection), tmp_path / "other")
 
 
 def test_spans_are_where_the_conventions_have_them(collection: Path, tmp_path: Path) -> None:
