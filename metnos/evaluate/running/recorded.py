@@ -21,6 +21,8 @@ from metnos.turn import inputs as i
 from metnos.turn.turn import Machine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from metnos.record.model import TurnLog
     from metnos.turn.rules import Reaction, Rules
 
@@ -86,9 +88,14 @@ class Recorded:
         """`took`: since the turn was opened."""
         self.plans: list[dict[str, Any]] = []
         """Accepted plans in order, canonical."""
-        _Reading(self).all()
         self._spy = Spy(rules)
         self.replayed: ReplayResult = replay(log, rules, lambda _rules: self._spy)
+        reading = _Reading(self)
+        if self.replayed.status == "identical":
+            reading.heard(self._spy.heard)
+        else:
+            reading.all()
+        self._spy.heard.clear()
         self._ask()
 
     @property
@@ -130,6 +137,8 @@ class Spy:
 
     def __init__(self, rules: Rules) -> None:
         self.machine = Machine(rules)
+        self.heard: list[tuple[i.AnyInput, Reaction]] = []
+        """What came and what was decided: of a turn that replays, its records, read."""
         self.asked: list[Asked] = []
         self.shown_to_people: set[str] = set()
         """Digests of approvals, ids of dialogs."""
@@ -140,6 +149,7 @@ class Spy:
     def receive(self, item: i.AnyInput) -> Reaction:
         """As the machine does."""
         reaction = self.machine.receive(item)
+        self.heard.append((item, reaction))
         for command in reaction.commands:
             if isinstance(command, c.Propose):
                 self.asked.append(Asked.of(command))
@@ -185,6 +195,19 @@ class _Reading:
             elif record.kind in FACT_KINDS:
                 self._fact(decode_fact(record.body))
             before = record.at
+        self._require_opened()
+
+    def heard(self, heard: Iterable[tuple[i.AnyInput, Reaction]]) -> None:
+        """The same of what a replay has read already."""
+        before = 0
+        for item, reaction in heard:
+            self._input(item, before or item.at)
+            for fact in reaction.facts:
+                self._fact(fact)
+            before = item.at
+        self._require_opened()
+
+    def _require_opened(self) -> None:
         if self._opened == 0:
             raise RecordFault("record-missing", "the turn has no first record", turn=self._to.log.turn)
 

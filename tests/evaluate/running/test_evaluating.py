@@ -16,7 +16,7 @@ from metnos.evaluate.collections.opening import open_collection
 from metnos.evaluate.running import evaluating
 from metnos.evaluate.running.evaluating import Evaluation
 from metnos.evaluate.running.rows import RowsFault, read_rows, rows_path
-from metnos.evaluate.running.runfile import run_from
+from metnos.evaluate.running.runfile import RunFault, run_from
 from metnos.settings import load_settings
 from metnos.testing.proposer import ScriptedProposer
 from tests.support.turnfiles import record, write_turns
@@ -229,6 +229,27 @@ def test_a_script_proposes(recorded, folder):
     odd = next(row for row in rows(folder) if row.now.request == "do something odd")
     assert (odd.now.models, odd.now.tokens_in, odd.refused_by or odd.unobserved or odd.now.outcome) != ((), 0, "")
     assert result.meta.parts == {"proposer": "scripted plans.jsonl"}
+
+
+def test_a_model_of_a_home_proposes_and_routing_hands_it_as_many_tools_as_are_wanted(recorded, folder):
+    home = folder / "models"
+    home.mkdir()
+    (home / "models.toml").write_text(
+        '[models.tiny]\nadapter = "scripted"\nfile = "said.json"\n[roles]\nmiddle = ["tiny"]\n'
+    )
+    plan = msgspec.json.encode(plan_of(("find_files", {"path": "."}))).decode()
+    (home / "said.json").write_bytes(msgspec.json.encode([plan, {"fault": "model-limited", "message": "no more"}]))
+    text = (
+        '[turns]\npath = "turns.jsonl"\nrequest = "how many files"\n[parts.cache]\nmode = "off"\n'
+        '[parts.proposer]\nkind = "model"\nmodel = "tiny"\nhome = "models"\ncandidates = 2\n'
+    )
+    result = evaluated(folder, text, workers=2)
+    (row,) = rows(folder)
+    assert (row.now.models, row.now.plan_source, row.now.plans) == (("tiny",), "model", 1)
+    assert row.now.tokens_in > 0
+    assert result.meta.parts["proposer"] == "model tiny"
+    with pytest.raises(RunFault, match="no model is called"):
+        evaluated(folder, text.replace('model = "tiny"', 'model = "none"'), "other")
 
 
 def test_guards_policy_and_catalog_are_told_as_swapped(recorded, folder):
