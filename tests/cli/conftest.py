@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.terminal import ROOT, Metnos
+from tests.support.terminal import ROOT, Metnos, Typed
 
 
 @pytest.fixture
@@ -99,3 +99,10 @@ def slow_catalog(tmp_path: Path) -> Path:
     out = tmp_path / "slow"
     build(source, out, Signer(key=key(7), development=True))
     return out
+
+
+@pytest.fixture
+def typed(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """In the folder, on a home of the test's own."""
+    monkeypatch.chdir(folder)
+    return Typed(folder, tmp_path / "home", capsys)

@@ -5,29 +5,29 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.terminal import ROOT, Metnos
+from tests.support.terminal import ROOT, Typed
 
 LOGS = ROOT / "tests" / "record" / "logs" / "0.1"
 
 
-def test_a_report_of_a_home_a_turn_and_a_folder(metnos: Metnos, folder: Path) -> None:
+def test_a_report_of_a_home_a_turn_and_a_folder(typed: Typed, folder: Path) -> None:
     for request in ("how many files are here", "frobnicate everything"):
-        metnos("ask", request, "--no-model")
-    report = metnos("--json", "log", "report").json
+        typed("ask", request, "--no-model")
+    report = typed("--json", "log", "report").json
     assert (report["form"], report["turns"], report["outcomes"]) == (
         "metnos.report/1",
         2,
         {"not_understood": 1, "success": 1},
     )
     assert {row["request"] for row in report["rows"]} == {"how many files are here", "frobnicate everything"}
-    metnos("log", "label", "last", "judge=bad")
-    (row,) = metnos("--json", "log", "report", "last").json["rows"]
+    typed("log", "label", "last", "judge=bad")
+    (row,) = typed("--json", "log", "report", "last").json["rows"]
     assert (row["request"], row["labels"]) == ("frobnicate everything", {"judge": "bad"})
-    assert metnos("--json", "log", "report", "--limit", "1").json["turns"] == 1
-    assert "1   50.0 %" in metnos("log", "report").out
-    of_logs = metnos("--json", "log", "report", str(LOGS)).json
+    assert typed("--json", "log", "report", "--limit", "1").json["turns"] == 1
+    assert "1   50.0 %" in typed("log", "report").out
+    of_logs = typed("--json", "log", "report", str(LOGS)).json
     assert of_logs["turns"] == len(list(LOGS.glob("*.jsonl")))
-    done = metnos("--json", "log", "report", str(LOGS), "--to", "page.html", "--title", "logs of <0.1>")
+    done = typed("--json", "log", "report", str(LOGS), "--to", "page.html", "--title", "logs of <0.1>")
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert done.json == {
         "page": "page.html",
@@ -36,18 +36,18 @@ def test_a_report_of_a_home_a_turn_and_a_folder(metnos: Metnos, folder: Path) ->
         "named": len(of_logs["rows"]),
     }
     assert "<title>logs of &lt;0.1&gt;</title>" in page
-    assert metnos("--json", "log", "report", "nothing").error["code"] == "turn-missing"
+    assert typed("--json", "log", "report", "nothing").error["code"] == "turn-missing"
 
 
-def test_an_evaluation_writes_the_same_page_with_the_recorded_turns_beside(metnos: Metnos, folder: Path) -> None:
+def test_an_evaluation_writes_the_same_page_with_the_recorded_turns_beside(typed: Typed, folder: Path) -> None:
     turns = [
-        metnos("--json", "ask", request).json["turn"]
+        typed("--json", "ask", request).json["turn"]
         for request in ("how many files are here", "the five largest files here")
     ]
-    metnos("log", "label", turns[0], "judge=good", "task=1")
-    run = f'form = "metnos.run/1"\nname = "without <templates>"\n[turns]\npath = "{metnos.home}"\n'
+    typed("log", "label", turns[0], "judge=good", "task=1")
+    run = f'form = "metnos.run/1"\nname = "without <templates>"\n[turns]\npath = "{typed.home}"\n'
     (folder / "RUN.toml").write_text(run + '[parts.cache]\nmode = "off"\n[report]\npage = "by-file.html"\n')
-    done = metnos("--json", "eval", "RUN.toml", "--report", "page.html")
+    done = typed("--json", "eval", "RUN.toml", "--report", "page.html")
     assert (done.status, done.json["recorded"]["turns"]) == (0, 2)
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "<title>without &lt;templates&gt;</title>" in page
@@ -55,13 +55,13 @@ def test_an_evaluation_writes_the_same_page_with_the_recorded_turns_beside(metno
     assert {(row["outcome"], row["recorded_outcome"]) for row in data["rows"]} == {("unanswered", "success")}
     assert all(row["recorded_plan"] in data["plans"] for row in data["rows"])
     (folder / "LABEL.toml").write_text(run + 'label = { judge = "good" }\n[report]\npage = "by-file.html"\n')
-    assert metnos("--json", "eval", "LABEL.toml").json["now"]["turns"] == 1
+    assert typed("--json", "eval", "LABEL.toml").json["now"]["turns"] == 1
     assert (folder / "by-file.html").exists()
 
 
-def test_drift_of_a_folder_of_logs_is_told_against_the_tools_beside_it(metnos: Metnos) -> None:
-    drift = metnos("--json", "log", "drift", str(LOGS)).json
+def test_drift_of_a_folder_of_logs_is_told_against_the_tools_beside_it(typed: Typed) -> None:
+    drift = typed("--json", "log", "drift", str(LOGS)).json
     assert "log-broken" in {one["kind"] for one in drift["groups"]}
-    shipped = metnos("--json", "log", "drift", str(LOGS), "--catalog", str(ROOT / "build" / "catalog")).json
+    shipped = typed("--json", "log", "drift", str(LOGS), "--catalog", str(ROOT / "build" / "catalog")).json
     assert {one["kind"] for one in shipped["groups"]} == {one["kind"] for one in drift["groups"]}
     assert shipped["turns"] == drift["turns"] == len(list(LOGS.glob("*.jsonl")))

@@ -87,6 +87,27 @@ class Metnos:
         return Terminal([*COMMAND, *arguments], self.folder, self.environment | {"TERM": "xterm"} | environment)
 
 
+class Typed:
+    """Commands typed in this process: no other one is started, so many of them are quick."""
+
+    def __init__(self, folder: Path, home: Path, capsys: Any) -> None:
+        self.folder = folder
+        self.home = home
+        self._capsys = capsys
+
+    def __call__(self, *words: str) -> Done:
+        from metnos.cli.main import main
+
+        self._capsys.readouterr()
+        status: Any = None
+        try:
+            main(["--home", str(self.home), *words])
+        except SystemExit as left:
+            status = left.code
+        told = self._capsys.readouterr()
+        return Done(int(status or 0), told.out.encode(), told.err.encode())
+
+
 class Terminal:
     """A child whose stdin, stdout and stderr are one terminal."""
 
