@@ -165,12 +165,14 @@ def files() -> dict[str, str]:
 
     from metnos.engine import json_schema
     from metnos.evaluate import trace
+    from metnos.evaluate.cases.files import case_schema
     from metnos.evaluate.running.runfile import run_schema
 
     return {
         "schema/trace-1.json": _spelled(trace.schema()),
         **{f"schema/{what}-1.json": _spelled(json_schema(what)) for what in ("plan", "manifest")},
         "schema/run-1.json": _spelled(run_schema()),
+        "schema/case-1.json": _spelled(case_schema()),
         **{f"_static/{name}": drawn for name, drawn in reference_machine.drawings().items()},
     }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
 
-SCHEMAS: tuple[str, ...] = ("plan", "manifest", "run")
+SCHEMAS: tuple[str, ...] = ("plan", "manifest", "run", "case")
 TOOLS = "tools"
 TRUST = "trust.json"
 """What is refused where the whole catalog folder is."""
@@ -175,11 +175,15 @@ def examples_command(desk: Desk, word: str) -> int:
 @command()
 @click.argument("what", type=click.Choice(SCHEMAS))
 def schema_command(desk: Desk, what: str) -> int:
-    """Print the JSON Schema of plan files, of manifests, or of the run files of `metnos eval`."""
+    """Print the JSON Schema of plan files, of manifests, of the run files of `metnos eval`, or of cases."""
     if what == "run":
         from metnos.evaluate.running.runfile import run_schema
 
         desk.output.data(run_schema())
+    elif what == "case":
+        from metnos.evaluate.cases.files import case_schema
+
+        desk.output.data(case_schema())
     else:
         from metnos.engine import json_schema
 

@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "catalog": ("metnos.cli.catalog", "Show the tools that were admitted, and what was refused."),
     "examples": ("metnos.cli.catalog", "Sentences that work without a model."),
     "model": ("metnos.cli.models", "Fetch, add, list and try the models that propose plans."),
-    "schema": ("metnos.cli.catalog", "Print a JSON Schema: plan, manifest, run."),
+    "schema": ("metnos.cli.catalog", "Print a JSON Schema: plan, manifest, run, case."),
     "doctor": ("metnos.cli.setup", "Check this installation."),
     "init": ("metnos.cli.setup", "Make the home folder, its keys and its settings file."),
 }

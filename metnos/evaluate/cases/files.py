@@ -29,6 +29,13 @@ TURN: Final = ".turn.jsonl"
 _decoder = msgspec.json.Decoder(Case)
 
 
+def case_schema() -> dict[str, Any]:
+    """JSON Schema 2020-12 of a case; in TOML it is the same."""
+    schema = msgspec.json.schema(Case, ref_template="#/$defs/{name}")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": FORM}
+    return msgspec.json.decode(msgspec.json.encode({**head, **schema}))  # defaults that are tuples are lists then
+
+
 def case_text(case: Case) -> str:
     """The case as JSON, the turn in it."""
     return msgspec.json.format(encode(case), indent=2).decode() + "\n"

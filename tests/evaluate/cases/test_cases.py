@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from metnos.evaluate.cases.files import case_text, load_case, log_of, save_case, toml_of
+from metnos.evaluate.cases.files import case_schema, case_text, load_case, log_of, save_case, toml_of
 from metnos.evaluate.cases.judging import unmet
 from metnos.evaluate.cases.making import make_case
 from metnos.evaluate.cases.model import Case, Expect, ExpectedEffect, ExpectedStep
@@ -58,6 +58,20 @@ def test_a_case_that_is_written_is_the_same_when_it_is_read(name: str, case: Cas
     args = steps[0].args
     assert (json.loads(args) if isinstance(args, str) else args) == PLAN["steps"][0]["args"]
     assert case_text(case) == case_text(load_case(save_case(case, tmp_path / "again.json")[0]))
+
+
+@pytest.mark.parametrize("name", ["odd.toml", "odd.json"])
+def test_what_is_written_fits_the_schema(name: str, case: Case, tmp_path: Path) -> None:
+    import tomllib
+
+    from metnos.contracts.schemas import validator_for
+
+    path = save_case(case, tmp_path / name)[0]
+    data = tomllib.loads(path.read_text()) if path.suffix == ".toml" else json.loads(path.read_text())
+    schema = case_schema()
+    assert validator_for(schema)(data) == []
+    data["expect"]["outcom"] = "success"
+    assert [fault.pointer for fault in validator_for(schema)(data)] == ["/expect/outcom"]
 
 
 CHANGES: list[tuple[dict[str, Any], str, str]] = [

@@ -152,6 +152,20 @@ def test_it_fits_the_width_and_takes_the_theme_of_the_system_until_told_otherwis
     assert (tmp_path / "seen.png").stat().st_size > 10_000
 
 
+def test_on_paper_it_is_dark_on_light_whatever_the_theme(browser: Browser, page_file: Path) -> None:
+    page = browser.open(page_file, dark=True)
+    page.value("document.documentElement.setAttribute('data-theme', 'dark')")
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    page.send("Emulation.setEmulatedMedia", media="print", features=dark)
+    seen = page.value(
+        "[document.body, document.querySelector('.card')].map((one) => getComputedStyle(one).backgroundColor)"
+    )
+    assert seen == ["rgb(255, 255, 255)"] * 2
+    assert page.value("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    hidden = "['#theme', '.tools', '.skip'].map((one) => getComputedStyle(document.querySelector(one)).display)"
+    assert page.value(hidden) == ["none"] * 3
+
+
 def test_everything_that_can_be_used_has_a_name_and_every_plot_a_table(browser: Browser, page_file: Path) -> None:
     page = browser.open(page_file)
     page.value("document.querySelector('#list button').click()")
