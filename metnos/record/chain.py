@@ -81,6 +81,17 @@ def record_hash(turn: str, seq: int, kind: str, at: int, body: bytes, prev: str,
     return "sha256:" + sha256(framed + body).hexdigest()
 
 
+def hash_after(start: HASH, record: Record) -> str:
+    """`recompute`, given `hasher(record.turn)`: for whoever has many records of one turn."""
+    kind, prev, commands, body = record.kind.encode(), record.prev.encode(), record.commands.encode(), record.body
+    made = start.copy()
+    made.update(
+        b"%d,%d:%b,%d,%d:%b,%d:%b,%d:%b"
+        % (record.seq, len(kind), kind, record.at, len(prev), prev, len(commands), commands, len(body), body)
+    )
+    return "sha256:" + made.hexdigest()
+
+
 def head_payload(turn: str, status: str, seq: int, hash_: str) -> bytes:
     """The bytes that the signature of a head is made over."""
     a, b, c = turn.encode(), status.encode(), hash_.encode()

@@ -23,6 +23,8 @@ from metnos.turn.inputs import AnyInput, EffectProbed, StepFinished
 
 INLINE_BYTES = 8 * 1024
 MARKER = "$blob"
+MARKED = b'"$blob"'
+"""What stands in a body that may hold a marker."""
 
 Fetch: TypeAlias = Callable[[str], bytes]
 """Digest of a blob → its bytes; raises `RecordFault` if it is not there."""
@@ -98,7 +100,7 @@ def blobs_in(kind: str, body: bytes) -> tuple[Marker, ...]:
     Raises:
         RecordFault: `record-malformed`.
     """
-    if INPUT_KINDS.get(kind) not in WITH_DATA or b'"$blob"' not in body:
+    if INPUT_KINDS.get(kind) not in WITH_DATA or MARKED not in body:
         return ()
     found = marker_of(decode_tolerant(body).get("data"))
     return () if found is None else (found,)

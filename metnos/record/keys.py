@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from metnos.drafts import drafted_beside
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 KEY_FILE = "log.ed25519"
 """Below `METNOS_HOME/keys`: 32 bytes, hexadecimal, mode 0600."""
@@ -99,16 +100,21 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+@lru_cache(maxsize=8)
+def _public(key: str) -> Ed25519PublicKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.removeprefix(_KIND)))
+
+
 def signature_holds(key: str, signature: str, payload: bytes) -> bool:
     """Whether `signature` over `payload` was made with `key`; malformed text is a no."""
     from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     if not key.startswith(_KIND) or not signature.startswith(_KIND):
         return False
     try:
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.removeprefix(_KIND)))
-        public.verify(bytes.fromhex(signature.removeprefix(_KIND)), payload)
+        _public(key).verify(bytes.fromhex(signature.removeprefix(_KIND)), payload)
     except (InvalidSignature, ValueError):
         return False
     return True

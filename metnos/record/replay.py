@@ -164,6 +164,7 @@ class _Walk:
             refusal = type(fault).__name__
             raise _Difference(record.seq, record.kind, _text(record.body), "", detail, refusal=refusal) from fault
         self._compare_facts(record, facts, reaction)
+        self.seq = record.seq
         commands = digest(encode(reaction.commands)) if reaction.commands else NO_COMMANDS
         if commands != record.commands:
             asked = tuple((_tag(one), getattr(one, "executor", "")) for one in reaction.commands)
@@ -173,14 +174,16 @@ class _Walk:
 
     def _compare_facts(self, record: Record, facts: Sequence[Record], reaction: Reaction) -> None:
         for stored, fact in zip(facts, reaction.facts, strict=False):
-            self.seq = stored.seq
-            decode_fact(stored.body)
             kind, body = KIND_OF[type(fact)], encode(fact)
             if body != stored.body or kind != stored.kind:
+                self.seq = stored.seq
+                decode_fact(stored.body)  # what this version cannot read at all is broken, and no other decision
                 detail = f"record {stored.seq}: another {stored.kind}"
                 raise _Difference(stored.seq, stored.kind, _text(stored.body), _text(body), detail)
         if len(facts) > len(reaction.facts):
             extra = facts[len(reaction.facts)]
+            self.seq = extra.seq
+            decode_fact(extra.body)
             detail = f"record {extra.seq}: {extra.kind} is no longer decided"
             raise _Difference(extra.seq, extra.kind, _text(extra.body), "", detail)
         if len(facts) < len(reaction.facts):

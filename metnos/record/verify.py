@@ -11,11 +11,12 @@ that meant an effect, has an anchor on disk, always: where it is gone, nobody ca
 from __future__ import annotations
 
 from metnos.record import chain
-from metnos.record.codec import FACT_KINDS, INPUT_KINDS, blobs_in
+from metnos.record.codec import FACT_KINDS, INPUT_KINDS, MARKED, blobs_in
 from metnos.record.faults import RecordFault
 from metnos.record.model import Head, Record, TurnLog, Verified
 
 OK = Verified(ok=True)
+KINDS = frozenset((*INPUT_KINDS, *FACT_KINDS))
 
 
 def verify_log(log: TurnLog) -> Verified:
@@ -36,15 +37,17 @@ def _bad(code: str, seq: int, detail: str) -> Verified:
 
 
 def _chain(log: TurnLog) -> Verified:
-    prev = chain.first(log.turn)
+    """One pass: what is framed for every record of the turn is hashed once."""
+    turn, prev = log.turn, chain.first(log.turn)
+    start = chain.hasher(turn)
     for number, record in enumerate(log.records, 1):
         if record.seq != number:
             return _bad("record-missing", number, f"record {number} is missing, {record.seq} comes next")
         if record.prev != prev:
             return _bad("record-altered", number, f"record {number} does not follow from the one before")
-        if record.turn != log.turn or chain.recompute(record) != record.hash:
+        if record.turn != turn or chain.hash_after(start, record) != record.hash:
             return _bad("record-altered", number, f"record {number} ({record.kind}) is not what was recorded")
-        if record.kind not in INPUT_KINDS and record.kind not in FACT_KINDS:
+        if record.kind not in KINDS:
             return _bad("record-malformed", number, f"this version knows no record of kind {record.kind}")
         prev = record.hash
     if not log.records:
@@ -54,6 +57,8 @@ def _chain(log: TurnLog) -> Verified:
 
 def _blobs(log: TurnLog) -> Verified:
     for record in log.records:
+        if MARKED not in record.body:
+            continue
         try:
             for marker in blobs_in(record.kind, record.body):
                 data = log.blobs.get(marker.blob)
