@@ -32,7 +32,7 @@ from metnos.evaluate.measures.sums import Sums
 from metnos.evaluate.running.choosing import chooses, is_chosen, sample
 from metnos.evaluate.running.judging import evaluate_turn
 from metnos.evaluate.running.parts import RunParts, open_parts
-from metnos.evaluate.running.rows import Rows, RowsFault, row_of, rows_path
+from metnos.evaluate.running.rows import Rows, RowsFault, finished_run, row_of, rows_path
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Evaluation:
         stopped: Stopped = ""
         self._began = time.monotonic()
         self._of = self._whole()
-        with Rows(rows_path(out), digest, fresh=self._fresh) as rows:
+        with Rows(rows_path(out), digest, fresh=self._fresh, finished=finished_run(out)) as rows:
             try:
                 stopped = self._all(job, rows)
             except KeyboardInterrupt:

@@ -7,6 +7,7 @@ was recorded under stands beside it (`contracts.json`), else it is this installa
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -68,13 +69,13 @@ def open_parts(run: Run, settings: Settings, beside: Sequence[Contract] | None) 
     """
     swapped, told = run.file.parts, dict[str, str]()
     recorded = _catalog(settings.catalog, beside)
-    base = make_rules(recorded, _lexicons(run, [str(one) for one in settings.lexicon]))
+    base = _rules(recorded, _lexicons(run, [str(one) for one in settings.lexicon]))
     catalog, today = recorded, None
     if swapped.catalog:
         catalog = _swapped_catalog(run)
         told["catalog"] = f"{swapped.catalog} ({len(catalog.names())} tools)"
     lexicons = _lexicons(run, swapped.lexicon or [str(one) for one in settings.lexicon])
-    rules = base if catalog is recorded and not swapped.lexicon else make_rules(catalog, lexicons)
+    rules = base if catalog is recorded and not swapped.lexicon else _rules(catalog, lexicons)
     if swapped.catalog:
         before = {one.reference: one for one in recorded.contracts().values()}
         today = Today(catalog=catalog, rules=rules, before=before)
@@ -147,6 +148,12 @@ def _lexicons(run: Run, written: Sequence[str]) -> tuple[Lexicon, ...] | None:
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
+
+
+def _rules(catalog: Catalog, lexicons: Sequence[Lexicon] | None) -> Rules:
+    """The shipped rules; a request that was read once (for the record, for the run, for the next trial) is not read again."""
+    rules = make_rules(catalog, lexicons)
+    return msgspec.structs.replace(rules, normalise=lru_cache(maxsize=4096)(rules.normalise))
 
 
 def without_guards(rules: Rules, catalog: Catalog, off: Sequence[str]) -> Rules:

@@ -3,6 +3,8 @@
 Law: the first line names the run by its digest and the turns by their place. A row is whole or it is not there: a last
 line that was cut off by a crash is taken away before anything is added. The rows are a prefix of the turns of the run, in
 their order, so whoever goes on passes over as many turns as there are rows; and each of them must be the turn that it was.
+A changed run does not go on: it replaces one that had come to its end, as its result does, and is refused where rows of an
+unfinished one would be lost.
 """
 
 from __future__ import annotations
@@ -28,6 +30,26 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     form: str
     run: str
     """Digest of the run."""
+
+
+class _Ended(msgspec.Struct, frozen=True):
+    """Of a result, whether it came to its end."""
+
+    run: str = ""
+    stopped: str = ""
+
+
+class _Result(msgspec.Struct, frozen=True):
+    meta: _Ended = _Ended()
+
+
+def finished_run(result: Path) -> str:
+    """Digest of the run whose result lies there; empty: there is none, or it was stopped."""
+    try:
+        meta = msgspec.json.decode(result.read_bytes(), type=_Result).meta
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
+    return "" if meta.stopped else meta.run
 
 
 class RowsFault(Exception):
@@ -100,13 +122,14 @@ class Rows:
     `kept` are the rows that were there, to be read before any is added.
     """
 
-    def __init__(self, path: Path, run: str, *, fresh: bool = False) -> None:
+    def __init__(self, path: Path, run: str, *, fresh: bool = False, finished: str = "") -> None:
         """Begin, or go on.
 
         Args:
             path: Of the file.
             run: Digest of the run.
             fresh: Forget what is there.
+            finished: Digest of a run that came to its end here: its rows are its result's, and may be replaced.
 
         Raises:
             RowsFault: `rows-of-another-run`; `rows-malformed`.
@@ -115,6 +138,7 @@ class Rows:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self.kept = 0
+        self._finished = finished
         whole = 0 if fresh or not path.exists() else self._whole(run)
         self._file: IO[bytes] = path.open("r+b" if whole else "wb")
         if whole:
@@ -130,7 +154,10 @@ class Rows:
             first = file.readline()
             if not first.endswith(b"\n"):
                 return 0
-            if read_header(first, self.path).run != run:
+            there = read_header(first, self.path).run
+            if there != run and there == self._finished:
+                return 0
+            if there != run:
                 hint = "write somewhere else (--out), or begin anew with --fresh"
                 message = "what lies here are rows of another run, or of this one before it was changed"
                 raise RowsFault("rows-of-another-run", str(self.path), message, hint)

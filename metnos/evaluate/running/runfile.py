@@ -211,12 +211,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def digest(self) -> str:
         """Over the file and what it names, but not over how long it may take, what it is compared with, where it goes.
 
+        Nor over where the turns lie: each row names the turn that it is of, and which record of it.
+
         Raises:
             RunFault: A file that it names cannot be read.
         """
         told: Any = msgspec.to_builtins(self.file)
         for part in ("budget", "compare", "report", "name"):
             told.pop(part, None)
+        told["turns"].pop("path", None)
         return digest(["metnos.run/1", told, [list(one) for one in self._named()]])
 
     def _named(self) -> list[tuple[str, str]]:

@@ -108,6 +108,26 @@ def test_a_broken_synonym_is_named_with_the_requests_that_are_not_served(folder)
     assert not found.passed
 
 
+def test_a_broken_synonym_costs_what_was_learned_under_it(folder):
+    (folder / "good.toml").write_text('language = "en"\nsynonyms = "oddly|queerly"\ncontent = "oddly"\n')
+    (folder / "broken.toml").write_text('language = "en"\ncontent = "oddly queerly"\n')
+    (folder / "home").mkdir()
+    (folder / "home" / "settings.toml").write_text(f'lexicon = ["{folder / "good.toml"}"]\n')
+    here = plan(("find_files", {"path": "."}))
+    with Engine.open(home=str(folder / "home"), proposer=ScriptedProposer(here)) as engine:
+        logs = record(engine, "show me oddly the files here", "show me queerly the files here")
+    assert logs[1].records[1].kind == "plan_found"
+    write_turns(folder / "turns.jsonl", logs)
+    cache = '[parts.cache]\nmode = "learn"\n'
+    found, regressions = compared(
+        folder, f'[parts]\nlexicon = ["good.toml"]\n{cache}', f'[parts]\nlexicon = ["broken.toml"]\n{cache}'
+    )
+    lost = regressions["not-served"]
+    assert (lost.turns, lost.requests) == ((logs[1].turn,), ("show me queerly the files here",))
+    assert lost.detail.startswith("l0:")
+    assert not found.passed
+
+
 def test_a_renamed_field_of_a_result_is_named_with_turn_step_and_field(folder):
     with Engine.open(home=str(folder / "home")) as engine:
         logs = record(engine, "the five largest files here as a table", "read f2.txt")

@@ -124,6 +124,26 @@ def test_a_changed_run_is_not_gone_on_with(recorded, folder):
     assert evaluated(folder, '[parts.cache]\nmode = "off"\n', fresh=True).matched.hits == 0
 
 
+@pytest.mark.parametrize("bound", ["", "[budget]\nseconds = 1e-9\n"])
+def test_a_changed_run_replaces_one_that_came_to_its_end_and_no_other(recorded, folder, bound):
+    result = evaluated(folder, bound)
+    (folder / "now.json").write_bytes(msgspec.json.encode(result))
+    other = '[parts.cache]\nmode = "off"\n'
+    if bound:
+        with pytest.raises(RowsFault, match="another run"):
+            evaluated(folder, other)
+    else:
+        assert (evaluated(folder, other).matched.hits, len(rows(folder))) == (0, 8)
+
+
+def test_turns_that_lie_elsewhere_now_are_the_same_turns(recorded, folder, monkeypatch):
+    evaluated(folder, '[turns]\npath = "turns.jsonl"\n[budget]\nseconds = 1e-9\n')
+    recorded.rename(folder / "moved.jsonl")
+    seen = counting(monkeypatch)
+    assert evaluated(folder, '[turns]\npath = "moved.jsonl"\n').now.turns == 8
+    assert len(seen) == 7
+
+
 def test_changed_turns_are_not_gone_on_with(recorded, folder):
     evaluated(folder)
     recorded.write_bytes(b"".join(reversed(recorded.read_bytes().splitlines(keepends=True))))
