@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from metnos.engine import Engine
     from metnos.plan.diagnostics import Diagnostic
 
-SCHEMAS: tuple[str, ...] = ("plan", "manifest", "run", "case")
+SCHEMAS: tuple[str, ...] = ("plan", "manifest", "run", "case", "trace")
 TOOLS = "tools"
 TRUST = "trust.json"
 """What is refused where the whole catalog folder is."""
@@ -175,7 +175,7 @@ def examples_command(desk: Desk, word: str) -> int:
 @command()
 @click.argument("what", type=click.Choice(SCHEMAS))
 def schema_command(desk: Desk, what: str) -> int:
-    """Print the JSON Schema of plan files, of manifests, of the run files of `metnos eval`, or of cases."""
+    """Print the JSON Schema of plan files, manifests, run files of `metnos eval`, cases, or lines of ExecutionTrace."""
     if what == "run":
         from metnos.evaluate.running.runfile import run_schema
 
@@ -184,6 +184,10 @@ def schema_command(desk: Desk, what: str) -> int:
         from metnos.evaluate.cases.files import case_schema
 
         desk.output.data(case_schema())
+    elif what == "trace":
+        from metnos.evaluate.trace import schema
+
+        desk.output.data(schema())
     else:
         from metnos.engine import json_schema
 

@@ -59,6 +59,11 @@ def test_turns_of_this_home(tmp_path: Path) -> None:
         assert set(kinds[3:]) <= {"execute_tool"}
 
 
+def test_the_schema_of_a_trace_is_printed_as_it_is_published(tmp_path: Path) -> None:
+    done = metnos(tmp_path, "schema", "trace")
+    assert done.stdout == Path("docs/schema/trace-1.json").read_text("utf-8")
+
+
 def test_what_is_no_source_is_a_fault_of_the_caller(tmp_path: Path) -> None:
     lines(tmp_path / "in.jsonl", {"messages": DESK})
     done = metnos(

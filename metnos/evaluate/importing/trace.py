@@ -8,7 +8,8 @@
 | an ask with an answer | what the person said |
 | the answer | what the agent said last |
 | a thought that was rejected | counted: it never ran |
-| outcome, code, channel, session, `labels` | labels; the outcome of the new turn is the machine's |
+| an outcome that is none of a turn that ended (`suspended`) | a run that was cut off |
+| outcome, code, session, `labels` | labels; the outcome of the new turn is the machine's |
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from typing import Any
 
 import msgspec
 
+from metnos.evaluate.importing.folding import NOT_RECORDED
 from metnos.evaluate.importing.model import Act, Call, Ended, Heard, Moment, Notes, ReadFault, Recorded
 from metnos.evaluate.importing.reading import each, files, rows
 from metnos.evaluate.trace import FORM, Action, Asked, Critic, ExecutionTrace, Thought
+from metnos.turn.facts import OUTCOMES
 
 SUFFIXES = (".jsonl", ".json")
 
@@ -43,7 +46,7 @@ def _run(record: dict[str, Any], where: str, notes: Notes) -> Recorded:
         raise ReadFault(f"{where}/steps", "a tool without a name", "the name of a tool")
     moments = _moments(trace, notes)
     end: Ended = "cut"
-    if trace.code != "not-recorded":
+    if trace.outcome in OUTCOMES and trace.code != NOT_RECORDED:
         end = "answered" if trace.answer else "ended"
         last = moments[-1] if moments else None
         if end == "answered" and not (isinstance(last, Act) and not last.calls):
@@ -100,7 +103,7 @@ def _call(step: Action, notes: Notes) -> Call:
     call = Call(name=step.tool, arguments=step.arguments, id=step.step, started=step.started, ended=step.ended)
     if step.error is not None:
         code, message = step.error.get("code", "tool-error"), step.error.get("message", "")
-        if code == "not-recorded":
+        if code == NOT_RECORDED:
             return call
         return msgspec.structs.replace(call, recorded=True, error=str(message), code=str(code))
     if step.state != "done":

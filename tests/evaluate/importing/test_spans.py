@@ -138,6 +138,15 @@ def test_the_names_are_those_of_the_conventions() -> None:
     )  # fmt: skip
 
 
+def test_an_execution_trace_of_a_turn_that_waits_is_of_a_run_that_was_cut_off(tmp_path: Path) -> None:
+    waits = {"form": "metnos.trace/1", "turn": "t", "message": "Copy it", "outcome": "suspended"}
+    thought = {"kind": "thought", "plan": 1, "source": "template"}
+    verdict = {"kind": "critic", "plan": 1, "by": "policy", "verdict": "ask", "step": "1.1"}
+    lines(tmp_path / "t.jsonl", {**waits, "steps": [thought, verdict]})
+    report = imported("trace", tmp_path / "t.jsonl", tmp_path / "out")
+    assert (report.outcomes, report.causes) == ({"error": 1}, {"not-recorded": 1})
+
+
 def test_an_execution_trace_that_somebody_else_wrote(tmp_path: Path) -> None:
     lines(
         tmp_path / "t.jsonl",
