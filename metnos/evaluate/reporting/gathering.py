@@ -82,7 +82,7 @@ def steps_of(seen: TurnView) -> tuple[StepRow, ...]:
     """The first `STEPS` steps and items of a turn."""
     return tuple(
         StepRow(
-            one.step,
+            shown(one.step, 40),
             shown(one.tool, 80),
             one.took_us,
             one.state,
@@ -164,12 +164,12 @@ class Gathering:
             compared=self._compared,
             totals=now.totals,
             recorded_totals=self._recorded.totals,
-            outcomes=now.counted("outcome"),
-            recorded_outcomes=self._recorded.counted("outcome"),
-            causes=now.counted("cause"),
+            outcomes=_named(now, "outcome"),
+            recorded_outcomes=_named(self._recorded, "outcome"),
+            causes=_named(now, "cause"),
             funnel=tuple((stage, self._funnel[stage]) for stage, _ in stages(TurnFigures(turn=""))),
-            missed=now.counted("cache_reason"),
-            tools={shown(name, 80): count for name, count in now.counted("tools").items()},
+            missed=_named(now, "cache_reason"),
+            tools=_named(now, "tools"),
             failed_tools={name: count for name, count in self._failed_tools.most_common() if name},
             distributions=(
                 self._spread("latency_us", now.spreads.get("latency_us"), self._recorded.spreads.get("latency_us")),
@@ -225,19 +225,22 @@ class Gathering:
         row = TurnRow(
             turn=shown(figures.turn, 128),
             request=shown(figures.request, REQUEST),
-            outcome=figures.outcome,
+            outcome=shown(figures.outcome, 80),
             cause=shown(figures.cause, 80),
             succeeded=figures.succeeded,
-            source=figures.plan_source,
+            source=shown(figures.plan_source, 80),
             latency_us=figures.latency_us,
             tokens=_tokens(figures),
             plan=key,
             recorded_plan=other,
-            recorded_outcome="" if before is None or before.outcome == figures.outcome else before.outcome,
+            recorded_outcome="" if before is None or before.outcome == figures.outcome else shown(before.outcome, 80),
             diverged=shown(one.diverged, 200),
             answer=shown(one.answer, ANSWER),
             steps=one.steps,
-            labels={name: shown(value, 80) if isinstance(value, str) else value for name, value in one.labels.items()},
+            labels={
+                shown(name, 80): shown(value, 80) if isinstance(value, str) else value
+                for name, value in one.labels.items()
+            },
         )
         return row, new, diffs
 
@@ -317,6 +320,11 @@ def _into(bins: list[tuple[int, int]], spread: Histogram) -> tuple[int, ...]:
     for low, _, count in spread.bars():
         counts[next(at for at, (_, end) in enumerate(bins) if low < end)] += count
     return tuple(counts)
+
+
+def _named(sums: Sums, field: str) -> dict[str, int]:
+    """Name → how many, the most frequent first, names as they are shown."""
+    return {shown(name, 80): count for name, count in sums.counted(field).items()}
 
 
 def _tokens(figures: TurnFigures) -> int:
