@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from metnos.cli import exits
-from metnos.cli.collected import FOLDER, collection_of, items_of, read_catalog
+from metnos.cli.advancing import Advancing
+from metnos.cli.collected import FOLDER, collection_of, read_catalog
 from metnos.cli.options import Desk, command
 from metnos.text import message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from metnos.evaluate.collections.model import Item
     from metnos.evaluate.drifting.model import Drift, Group
-    from metnos.evaluate.drifting.today import Today
 
 SHOWN = 3
 """Places that a line names."""
@@ -29,44 +26,37 @@ SHOWN = 3
 @click.option(
     "--before", type=FOLDER, help="The catalog that they were recorded under: changes are told field by field."
 )
-@click.option("--limit", type=click.IntRange(1), help="So many turns; of this home the latest.")
-def drift_command(desk: Desk, where: str | None, catalog: Path | None, before: Path | None, limit: int | None) -> int:
+@click.option("--limit", type=click.IntRange(1), help="Of this home only so many turns, the latest.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(0, 256), help="Processes; 0: one a core.")
+def drift_command(
+    desk: Desk, where: str | None, catalog: Path | None, before: Path | None, limit: int | None, workers: int
+) -> int:
     """Say which tools, arguments, results, references and verdicts have changed since turns were recorded.
 
     WHERE is a turn (or its beginning, or `last`), a home, or a collection (a file or folder of `*.jsonl`, `-`); left out,
     all turns of this home. They are held against the tools that are installed, or those that lie beside the collection.
     Nothing is run. The exit code is 1 if anything has changed. Learned plans that depend on a changed tool are named.
     """
-    from metnos.contracts.catalog import Catalog
     from metnos.evaluate.drifting.cached import depending
-    from metnos.evaluate.drifting.today import today
+    from metnos.evaluate.drifting.many import Drifts
+    from metnos.evaluate.mapping.shards import map_shards
+    from metnos.evaluate.replaying.ground import Ground
 
     now = None if catalog is None else read_catalog(catalog)
     with desk.engine() as engine:
         turns = collection_of(engine, where, limit)
         own = turns.contracts()
         known = (own or ()) if before is None else tuple(read_catalog(before).contracts().values())
-        beside = None if own is None else Catalog().with_contracts(own)
-        found = gathered(items_of(turns, limit), today(now or beside or engine.catalog, known))
-        if found.tools and beside is None:
+        held_against = (now or engine.catalog).contracts().values() if now is not None or own is None else own
+        job = Drifts(Ground(held_against, engine.settings.lexicon), known)
+        with Advancing(desk.output) as progress:
+            mapped = map_shards(job, turns, workers=workers, progress=progress)
+        found = mapped.partial.drift()
+        found.unread = mapped.faults.counts
+        if found.tools and own is None:
             found.cache = depending(engine.cache, found.tools, now)
     show(desk, found)
     return exits.OK if found.whole else exits.NOT_OK
-
-
-def gathered(items: Iterator[Item], now: Today) -> Drift:
-    """All of them against today."""
-    from metnos.evaluate.collections.model import Turn
-    from metnos.evaluate.drifting.finding import drift_of
-    from metnos.evaluate.drifting.model import Gathering
-
-    made = Gathering()
-    for item in items:
-        if isinstance(item, Turn):
-            made.add(*drift_of(item.log, now))
-        else:
-            made.unread(item.code)
-    return made.drift()
 
 
 def show(desk: Desk, found: Drift) -> None:

@@ -1,14 +1,17 @@
 """What drift is told in: one `Finding` a place, and a `Drift` that counts them for any number of turns.
 
 Law: data only. A `Drift` holds groups, not turns: its size depends on how many different things have changed, and two of
-them merge exactly, in any split of the turns, as long as the parts come in their order.
+them merge exactly, in any split and any order of the turns.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FORM: Final = "metnos.drift/1"
 NAMED: Final = 20
@@ -62,7 +65,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 Key: TypeAlias = tuple[str, str, str, str, str, str]
 
 
-class Group(msgspec.Struct, kw_only=True, omit_defaults=True):
+class Group(msgspec.Struct, kw_only=True):
     """One thing that has changed, wherever it shows."""
 
     kind: Kind
@@ -77,7 +80,7 @@ class Group(msgspec.Struct, kw_only=True, omit_defaults=True):
     count: int = 0
     """Places in all: entries of results are counted one by one."""
     places: list[tuple[str, str]] = []
-    """(turn, step) of the first `NAMED`."""
+    """(turn, step) of the first `NAMED`, in the order of their ids."""
 
     @property
     def what(self) -> str:
@@ -130,6 +133,8 @@ class Gathering:
 
     def __init__(self) -> None:
         self._groups: dict[Key, Group] = {}
+        self._ranks: dict[Key, dict[str, int]] = {}
+        """Candidate → the best place that it had among others."""
         self._drift = Drift()
 
     def add(self, findings: tuple[Finding, ...], steps: int) -> None:
@@ -150,7 +155,11 @@ class Gathering:
                 group = self._groups[key] = Group(
                     kind=one.kind, tool=one.tool, field=one.field, recorded=one.recorded, now=one.now, code=one.code
                 )
-            _count(group, one, first=key not in seen)
+            group.turns += key not in seen
+            group.steps += 1
+            group.count += one.count
+            _name(group, [(one.turn, one.step)])
+            self._rank(key, {name: place for place, name in enumerate(one.candidates)})
             seen.add(key)
 
     def unread(self, code: str) -> None:
@@ -158,7 +167,7 @@ class Gathering:
         self._drift.unread[code] = self._drift.unread.get(code, 0) + 1
 
     def merge(self, other: Gathering) -> None:
-        """Take in what another one counted, of later turns."""
+        """Take in what another one counted."""
         mine, theirs = self._drift, other._drift
         mine.turns += theirs.turns
         mine.drifted += theirs.drifted
@@ -173,21 +182,29 @@ class Gathering:
             known.turns += group.turns
             known.steps += group.steps
             known.count += group.count
-            known.candidates += [name for name in group.candidates if name not in known.candidates]
-            known.places = [*known.places, *group.places][:NAMED]
+            _name(known, group.places)
+        for key, ranks in other._ranks.items():
+            self._rank(key, ranks)
+
+    def _rank(self, key: Key, ranks: Mapping[str, int]) -> None:
+        known = self._ranks.setdefault(key, {})
+        for name, place in ranks.items():
+            known[name] = min(place, known.get(name, place))
 
     def drift(self) -> Drift:
         """What was found so far: most turns first, then by kind and place."""
-        groups = sorted(
-            self._groups.values(), key=lambda one: (-one.turns, KINDS.index(one.kind), one.tool, one.field, one.now)
-        )
+        for key, group in self._groups.items():
+            ranks = self._ranks.get(key, {})
+            group.candidates = sorted(ranks, key=lambda name: (ranks[name], name))
+        groups = sorted(self._groups.values(), key=lambda one: (-one.turns, KINDS.index(one.kind), *_words(one)))
         return msgspec.structs.replace(self._drift, groups=groups)
 
 
-def _count(group: Group, one: Finding, *, first: bool) -> None:
-    group.turns += first
-    group.steps += 1
-    group.count += one.count
-    group.candidates += [name for name in one.candidates if name not in group.candidates]
-    if len(group.places) < NAMED:
-        group.places.append((one.turn, one.step))
+def _name(group: Group, places: list[tuple[str, str]]) -> None:
+    """Put further places in, and keep the first ones."""
+    if len(group.places) < NAMED or min(places) < group.places[-1]:
+        group.places = sorted([*group.places, *places])[:NAMED]
+
+
+def _words(group: Group) -> tuple[str, ...]:
+    return group.tool, group.field, group.recorded, group.now, group.code

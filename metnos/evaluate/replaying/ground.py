@@ -42,7 +42,12 @@ class Ground:
         from metnos.request.lexicon import lexicons_with
 
         lexicons = lexicons_with(self.lexicon) if self.lexicon else None
-        return make_rules(Catalog(Admitted(contract=one) for one in self.contracts), lexicons)
+        return make_rules(self.catalog, lexicons)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The contracts as a catalog, without any code."""
+        return Catalog(Admitted(contract=one) for one in self.contracts)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the rules: functions are not handed from process to process."""

@@ -176,8 +176,9 @@ def test_any_split_of_the_turns_counts_the_same(split: int) -> None:
         for turn in range(60)
     ]
     first, second = gathered(all_of[:split]), gathered(all_of[split:])
-    first.unread("turnlog-malformed")
-    first.merge(second)
+    second.unread("turnlog-malformed")
+    second.merge(first)
+    first = second
     whole = gathered(all_of)
     whole.unread("turnlog-malformed")
     assert as_json(first.drift()) == as_json(whole.drift())
