@@ -50,3 +50,14 @@ def test_what_is_expected_comes_of_a_plan(source: Path, tmp_path: Path) -> None:
             assert CASES[name].expected.files or CASES[name].expected.folders or other.verdict == "wrong", name
     finally:
         desk.close()
+
+
+def test_the_guards_allow_what_is_asked(source: Path, tmp_path: Path) -> None:
+    plan = ""
+    desk = Desk(tmp_path, lambda _request, _candidates: plan, source)
+    try:
+        for name, plan in GOLD.items():  # noqa: B007 - the proposer reads it
+            ran = desk.run(CASES[name])
+            assert (ran.judged.verdict, ran.code) == ("right", ""), (name, ran.judged.why, ran.code)
+    finally:
+        desk.close()

@@ -19,6 +19,7 @@ from metnos.checks.model import Fine
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
 from metnos.request.explained import lexicon_of
+from metnos.request.spaced import spaced_names
 from metnos.values.expressions import DictOf
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def explicit_destination(checked: Checked, context: CheckContext) -> Finding:
         steps = answering(action, checked)
         if destination is None or not steps:
             continue  # clause coverage says where a step is missing
-        if not any(_writes_to(step, destination, context.home) for step in steps):
+        wanted = _wanted(request, destination, context.home)
+        if not any(_writes_to(step, wanted) for step in steps):
             found.append(_fault(steps[-1], destination))
     return verdict("explicit-destination", context, list(dict.fromkeys(found)))
 
@@ -73,10 +75,19 @@ def _targets(step: CheckedStep) -> tuple[str, ...]:
     return tuple(name for name in given if name in step.contract.targets) if step.contract.targets else tuple(given)
 
 
-def _writes_to(step: CheckedStep, destination: Slot, home: str) -> bool:
-    names = _targets(step)
+def _wanted(request: Request, destination: Slot, home: str) -> set[str]:
+    """What may be meant: the slot, and every name with blanks that it is a part of ("into old/lists 2027.txt")."""
     said = (destination.text, at_home(destination.text, home), str(destination.value))
-    wanted = {normalised(text) for text in said}
+    around = (
+        reading.text
+        for reading in spaced_names(request)
+        if reading.start <= destination.start and destination.end <= reading.end
+    )
+    return {normalised(text) for text in (*said, *around)}
+
+
+def _writes_to(step: CheckedStep, wanted: set[str]) -> bool:
+    names = _targets(step)
     return comes_from_input(step, names) or any(
         _is_in(text, place, beginning) for text, beginning in texts_of(step, names) for place in wanted
     )

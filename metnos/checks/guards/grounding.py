@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from metnos.checks.guards.asked import mark_of
 from metnos.checks.guards.model import Checker, Finding, verdict
+from metnos.checks.guards.nested import nested_names
 from metnos.checks.guards.places import at_home
 from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
@@ -20,6 +21,7 @@ from metnos.plan.jsondata import pointer
 from metnos.plan.references import FillerTarget, ItemTarget, Reference, StepTarget
 from metnos.request.explained import lexicon_of
 from metnos.request.named import names_said
+from metnos.request.spaced import spaced_names, with_names
 from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref, Text
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def places_said(request: Request | None) -> frozenset[str]:
     slots = [
         (slot.text, mark_of(request, clause, slot) in where)
         for clause in request.clauses
-        for slot in request.slots
+        for slot in (*request.slots, *with_names((), spaced_names(request)))
         if clause.start <= slot.start < clause.end and not _LOOKS_LIKE_A_FILE.search(slot.text)
     ]
     acted_on = {normalised(text) for text, placed in slots if not placed}
@@ -157,7 +159,7 @@ class _Tracing:
 
 
 def _values(request: Request | None, home: str) -> frozenset[str]:
-    """What the request names: each slot's text and value (quoted text is one), `~` written out too, and bare names."""
+    """What the request names: each slot's text and value (quoted text is one), `~` written out too, bare names, and every reading of a name with blanks."""
     if request is None:
         return frozenset()
     found: set[str] = set()
@@ -166,6 +168,8 @@ def _values(request: Request | None, home: str) -> frozenset[str]:
         values: list[Any] = slot.value if is_list(slot.value) else [slot.value]
         found.update(normalised(str(value)) for value in values)
     found.update(normalised(name) for name in names_said(request))
+    found.update(normalised(reading.text) for reading in spaced_names(request))
+    found.update(normalised(inner.text) for inner in nested_names(request))
     return frozenset(found - {""})
 
 
