@@ -44,6 +44,7 @@ _NEVER: Final[frozenset[Role]] = frozenset(
 )
 """Roles of words that no name goes on over."""
 _PLACED: Final[frozenset[Role]] = frozenset(("preposition", "place"))
+_ARTICLE: Final[frozenset[Role]] = frozenset(("article",))
 
 
 class Spaced(NamedTuple):
@@ -185,7 +186,7 @@ class _Reading:
         """The word that announces a name here; `""`: an article, before a noun that names stand before; None: nothing."""
         before = at - 1
         article = False
-        while before >= 0 and (word := self.tokens[before].word) is not None and word.roles == {"article"}:
+        while before >= 0 and (word := self.tokens[before].word) is not None and word.roles == _ARTICLE:
             article = True
             before -= 1
         said = self.tokens[before].said if before >= 0 else ""
