@@ -8,12 +8,13 @@ from metnos.checks.guards import guard
 from metnos.checks.model import CheckContext
 from metnos.checks.validator import Validator
 from metnos.contracts.catalog import Catalog
+from metnos.contracts.model import Consumes
 from metnos.request.understand import understand
-from tests.checks.test_asked import TAKES, tool
+from tests.checks.test_asked import tool
 
 TOOLS = (
     tool("create_dirs", "create dirs", "create", "path"),
-    tool("delete_files", "delete files", "delete", "path", consumes=TAKES.__class__(into="path", kinds=("file",))),
+    tool("delete_files", "delete files", "delete", "path", consumes=Consumes(into="path", kinds=("file",))),
     tool("move_files", "move files", "change", "path", "to", "folder"),
 )
 VALIDATOR = Validator(Catalog().with_contracts(TOOLS))

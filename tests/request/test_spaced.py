@@ -7,7 +7,7 @@ import pytest
 from metnos.request.spaced import chosen, spaced_names, with_names
 from metnos.request.understand import understand
 
-FILES = [
+FILES: list[tuple[str, str, dict[str, bool | None]]] = [
     ("read trips/plan 2031.txt", "en", {"trips/plan 2031.txt": True}),
     ("copy garden notes.md in trips", "en", {"garden notes.md": False}),
     ("open the new garden notes.md", "en", {"garden notes.md": False, "new garden notes.md": False}),
@@ -27,7 +27,7 @@ FILES = [
     ("the size of every plan.md", "en", {}),
     ("read my\nnotes.md", "en", {}),
 ]
-FOLDERS = [
+FOLDERS: list[tuple[str, str, dict[str, bool | None]]] = [
     ("make a folder called Lake House inside trips", "en", {"Lake House": True}),
     ("make a folder called summer plans", "en", {"summer plans": True}),
     ("list the files in Lake House", "en", {"Lake House": True}),
@@ -51,7 +51,7 @@ def test_the_readings(text: str, language: str, readings: dict[str, bool | None]
     [
         ("read trips/plan 2031.txt", None, ["trips/plan 2031.txt"]),
         ("read trips/plan 2031.txt", {"2031.txt"}, ["2031.txt"]),
-        ("read trips/plan 2031.txt", set(), ["trips/plan 2031.txt"]),
+        ("read trips/plan 2031.txt", set[str](), ["trips/plan 2031.txt"]),
         ("copy garden notes.md in trips", None, ["notes.md", "trips"]),
         ("copy garden notes.md in trips", {"notes.md"}, ["notes.md", "trips"]),
         ("copy garden notes.md in trips", {"garden notes.md"}, ["garden notes.md", "trips"]),
