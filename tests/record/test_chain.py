@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metnos.record import chain
+from metnos.record.model import Record
 
 FIELDS = ("t-1", 3, "step_started", 1_764_500_000_000_000, b'{"a":"\xc3\xa8"}', "sha256:" + "0" * 64, chain.NO_COMMANDS)
 
@@ -70,3 +71,12 @@ def test_no_two_heads_are_framed_alike(one, other):
 
 KNOWN = "sha256:fb9b1b1e2081b6da92de0e682e0c92893e2c9265439c160a592cd9d99c9560f0"
 FIRST = "sha256:209e10cd01862dbfbdbd7091832f885c5c7f6359e85dd4a60c09a486f1ed1100"
+
+
+wide = st.text(max_size=6).filter(lambda text: text.isprintable())
+
+
+@given(wide, st.integers(-5, 2**60), wide, st.integers(-5, 2**60), st.binary(max_size=30), wide, wide)
+def test_what_is_hashed_in_one_pass_has_the_same_hash(turn, seq, kind, at, body, prev, commands):
+    record = Record(turn, seq, kind, at, body, prev, "", commands)
+    assert chain.hash_after(chain.hasher(turn), record) == chain.recompute(record)
