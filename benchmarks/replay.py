@@ -22,7 +22,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.evaluated import Evaluate
 from benchmarks.peers.environment import run_peer
 from benchmarks.turns import Maker, catalog_of
 from metnos.drivers.rules import make_rules
@@ -38,10 +39,8 @@ from metnos.evaluate.collections.opening import open_collection
 from metnos.evaluate.collections.sealed import NAME, Seal, read_seal
 from metnos.evaluate.collections.sealing import seal
 from metnos.evaluate.mapping.shards import map_shards
-from metnos.evaluate.measures.figures import Labels, figures_of
-from metnos.evaluate.measures.sums import Sums
 from metnos.evaluate.replaying.ground import Ground
-from metnos.evaluate.replaying.many import Replay, Replayed
+from metnos.evaluate.replaying.many import Replay
 from metnos.record.codec import encode
 from metnos.record.keys import LogKey, open_key
 from metnos.record.replay import replay
@@ -49,39 +48,6 @@ from metnos.record.replay import replay
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = 5
 SLICE = 2_000
-
-
-class Counted(msgspec.Struct):
-    """What replay and figures say of some turns."""
-
-    replayed: Replayed
-    sums: Sums
-
-    def merge(self, other: Counted, /) -> None:
-        """Add another's."""
-        self.replayed.merge(other.replayed)
-        self.sums.merge(other.sums)
-
-    def digest(self) -> str:
-        """Over everything that was counted."""
-        sums: dict[Any, Any] = msgspec.to_builtins(self.sums, str_keys=True)
-        told = [self.replayed.groups, self.replayed.turns, self.replayed.records, sums]
-        return hashlib.sha256(encode(told)).hexdigest()
-
-
-class Evaluate(msgspec.Struct, frozen=True):
-    """The job: every turn replayed and measured."""
-
-    replay: Replay
-
-    def __call__(self, turns: Iterable[Turn], /) -> Counted:
-        """Both, in one pass."""
-        made = Counted(Replayed(), Sums())
-        for turn in turns:
-            made.replayed.merge(self.replay((turn,)))
-            labels = Labels(group=str(turn.labels["task"]), trial=int(turn.labels["trial"]))
-            made.sums.add(figures_of(turn.log, labels))
-        return made
 
 
 class Made(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.replay import Counted, Evaluate, Made, Slices, maker, speed
+from benchmarks.evaluated import Counted, Evaluate
+from benchmarks.replay import Made, Slices, maker, speed
 from benchmarks.turns import catalog_of
 from metnos.evaluate.collections.opening import open_collection
 from metnos.evaluate.collections.sealing import seal
