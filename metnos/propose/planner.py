@@ -266,8 +266,11 @@ class Planner:
             return _told(written, model.name, session.usage)
 
     def _is_in_doubt(self, task: _Task) -> bool:
-        """Whether the gate has something to judge: not where code knows that one text is looked for in files here."""
-        return task.request.purpose == "first" and not task.decoder.tools.wanted.called.plainly_inside
+        """Whether the gate has something to judge: not where code knows that one text is looked for in files here, nor
+        where tools know all that is said.
+        """
+        known = task.routed.plain or task.decoder.tools.wanted.called.plainly_inside
+        return task.request.purpose == "first" and not known
 
     def _ask(self, session: Session, request: PlanRequest, task: _Task) -> None:
         session.ask(self._prompt.question(request, task.candidates, task.names))

@@ -16,7 +16,7 @@ from metnos.request.intents import Element
 from metnos.request.words import Lexicon, Phrase, Role, Word
 from metnos.sdk import EffectClass
 
-_GAP: Final = "*"
+GAP: Final = "*"
 """In a phrase: other words may stand between ("throw … away"), up to a mark or a word that joins."""
 _LONGEST_GAP: Final = 8
 _MARKS: Final = frozenset((",", ";", ":", "(", "-", "–"))
@@ -61,9 +61,9 @@ def _asked(keyed: Sequence[Keyed], at: int, lexicon: Lexicon) -> tuple[int, str]
 
 def _length(keyed: Sequence[Keyed], at: int, phrase: Phrase) -> int:
     """Of the phrase's first run of words, if all of it is said; else 0."""
-    if _GAP not in phrase.words:
+    if GAP not in phrase.words:
         return len(phrase.words) if _stand(keyed, at, phrase.words) else 0
-    gap = phrase.words.index(_GAP)
+    gap = phrase.words.index(GAP)
     if not _stand(keyed, at, phrase.words[:gap]):
         return 0
     for behind in range(at + gap, min(len(keyed), at + gap + _LONGEST_GAP)):

@@ -179,9 +179,14 @@ def never(*_: object) -> bool:
 
 def test_the_gate_refuses(catalog: Catalog, candidates: Candidates) -> None:
     planner = Planner(OneModel(Decoding()), catalog, gate=never)
-    done = planner(request("list the pdf files"), candidates)
+    done = planner(request("list the pdf files nicely"), candidates)
     assert isinstance(done, Declined)
     assert (done.code, done.model, done.tokens_out, done.calls) == ("out-of-scope", "random", 0, 1)
+
+
+def test_the_gate_is_not_asked_where_tools_know_all_that_is_said(catalog: Catalog, candidates: Candidates) -> None:
+    planner = Planner(OneModel(Decoding()), catalog, gate=never)
+    assert isinstance(planner(request("list the pdf files"), candidates), Proposal)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +338,7 @@ def test_it_is_cancelled_from_another_thread(catalog: Catalog, candidates: Candi
 
     def run() -> None:
         try:
-            planner(request("list the pdf files"), candidates)
+            planner(request("list the pdf files nicely"), candidates)
         except ModelFault as fault:
             faults.append(fault.code)
 

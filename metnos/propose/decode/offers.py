@@ -121,7 +121,12 @@ class Offers(Said):
         """Whether the clause of a word speaks of names."""
         clauses = [each for each in self.request.clauses if each.start <= word.start < each.end]
         start, end = (clauses[0].start, clauses[0].end) if clauses else (0, len(self.request.text))
-        return any(self.speaks(other, NAMED) for other in self.words if start <= other.start < end and other.free)
+        return any(start <= at < end for at in self._naming)
+
+    @cached_property
+    def _naming(self) -> tuple[int, ...]:
+        """Where words that speak of names begin."""
+        return tuple(word.start for word in self.words if word.free and self.speaks(word, NAMED))
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:

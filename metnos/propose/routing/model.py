@@ -43,6 +43,8 @@ class RoutedClause(msgspec.Struct, frozen=True, kw_only=True):
     """From 0 to 1: the share of its words that tools, or the families that it asks for, know."""
     served: bool
     """Some tool may do it. Where not, a refusal should name `text`."""
+    plain: bool = False
+    """Served, and tools or families know each of its words; of its values, only where files are named or meant."""
 
 
 class Routed(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,3 +60,8 @@ class Routed(msgspec.Struct, frozen=True, kw_only=True):
     """The signal of a part is weak; `names` is wider then."""
     unserved: tuple[str, ...]
     """Parts of the request that no tool serves, as they were written."""
+
+    plain: bool = False
+    """Nothing in the request is left to judge: each part is plain; or it only reads, each part is served, begins with
+    no verb that nobody knows, and a table is named, whose columns and values the other words may be.
+    """

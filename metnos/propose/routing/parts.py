@@ -15,11 +15,14 @@ import msgspec
 from metnos.propose.routing.words import silent, stem, words_of
 from metnos.request.explained import lexicon_of
 from metnos.request.model import RequestIntent
+from metnos.request.phrasal import GAP
 from metnos.request.tokens import Token, tokenise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metnos.request.model import Request, Slot
-    from metnos.request.words import Lexicon
+    from metnos.request.words import Lexicon, Phrase
 
 _SENTENCE = re.compile(r"[.?!;](?=\s)|\n")
 _OPENING = re.compile(r"\s*(?:\w+\s+)?\w+\s*")
@@ -56,6 +59,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """The first word, where no verb is known and the lexicon does not know it: most likely the verb."""
     general: frozenset[str]
     """Words that only ask to be shown something."""
+    verbs: frozenset[str]
+    """Verbs of the vocabulary that it says in several words ("get rid of")."""
+    said: frozenset[str]
+    """Words that are a verb or a noun of the vocabulary."""
     slots: tuple[Slot, ...]
     about_files: bool
     """It says a noun of files, or has a value that may name one."""
@@ -148,8 +155,20 @@ def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | No
     if not tokens and not slots:
         return None
     said = _Said(lexicon)
-    for token in tokens:
-        said.add(token.key, words_of(text[token.start : token.end], lexicon.language))
+    keys = [token.key for token in tokens]
+    behind = 0
+    rest: set[str] = set()  # of a verb whose object stands among its words
+    for at, token in enumerate(tokens):
+        words = words_of(text[token.start : token.end], lexicon.language)
+        phrase = phrase_at(lexicon, keys, at) if at >= behind else None
+        if phrase is not None:
+            said.act(phrase.value)
+            behind = at + len(spoken(phrase))
+            rest.update(phrase.words[behind - at :])
+        if at < behind or token.key in rest:
+            said.said.update(words)
+        else:
+            said.add(token.key, words)
     items = [item for slot in slots for item in slot.items or (slot,) if item.kind in {"path", "glob"}]
     types = [stem(mark[1].lower()) for item in items if (mark := _EXTENSION.search(str(item.value)))]
     return Part(
@@ -161,11 +180,28 @@ def _part(request: Request, start: int, end: int, lexicon: Lexicon) -> Part | No
         unknown=tuple(said.unknown),
         heads=tuple(said.heads),
         general=frozenset(said.general),
+        verbs=frozenset(said.verbs),
+        said=frozenset(said.said),
         slots=slots,
         about_files=said.about_files or any(slot.kind in _GLOBS | _PATHS for slot in slots),
         names_files=bool(said.types) or any(map(_is_plain, slots)),
         types=(*types, *said.types),
     )
+
+
+def phrase_at(lexicon: Lexicon, keys: Sequence[str], at: int) -> Phrase | None:
+    """The verb of several words that begins at a word; its object may stand among them."""
+    for phrase in lexicon.phrasal.verbs.get(keys[at], ()):
+        words = spoken(phrase)
+        behind = at + len(words)
+        if tuple(keys[at:behind]) == words and set(phrase.words[len(words) + 1 :]) <= set(keys[behind:]):
+            return phrase
+    return None
+
+
+def spoken(phrase: Phrase) -> tuple[str, ...]:
+    """Its words up to where its object may stand."""
+    return phrase.words[: phrase.words.index(GAP)] if GAP in phrase.words else phrase.words
 
 
 class _Said:
@@ -178,10 +214,17 @@ class _Said:
         self.unknown: list[str] = []
         self.heads: list[str] = []
         self.general: set[str] = set()
+        self.verbs: set[str] = set()
+        self.said: set[str] = set()
         self.types: list[str] = []
         self.about_files = False
         self._silent = silent(lexicon.language)
         self._asked = False
+
+    def act(self, verb: str) -> None:
+        """Words that ask for what a verb does; what comes behind them does not open the part."""
+        self.verbs.add(verb)
+        self._asked = True
 
     def add(self, key: str, said: list[str]) -> None:
         """A token, and its words as the index knows them."""
@@ -193,6 +236,8 @@ class _Said:
         if key in self._silent:
             return
         if word is not None:
+            if word.verb or word.object or "question" in word.roles:
+                self.said.update(said)
             if word.verb == _GENERAL:
                 self.general.update(said)
         elif (key in lexicon.types or key in lexicon.plural_types) and (self.words or self._asked):
@@ -250,7 +295,7 @@ def _with_intents(parts: list[Part], intents: tuple[RequestIntent, ...], lexicon
 
 def _said(part: Part, lexicon: Lexicon) -> tuple[set[str], set[str]]:
     """Verbs and objects of the vocabulary that a part says."""
-    verbs: set[str] = set()
+    verbs: set[str] = set(part.verbs)
     objects: set[str] = {"files"} if part.names_files else set()
     for key in part.keys:
         word = lexicon.words.get(key)

@@ -102,7 +102,15 @@ class Router:
             clauses=clauses,
             weak=weak,
             unserved=tuple([clause.text for clause in clauses if not clause.served]),
+            plain=(not weak and all(clause.plain for clause in clauses)) or self._reads_table(request, parts, clauses),
         )
+
+    def _reads_table(self, request: Request, parts: Sequence[Part], clauses: Sequence[RoutedClause]) -> bool:
+        """Whether a file is named that has a reader of its own, and no more than reading is asked for."""
+        if not any(type_ in self.providers for part in parts for type_ in part.types):
+            return False
+        reads = all(intent.effect == "read" for intent in request.intents)
+        return reads and all(clause.served for clause in clauses) and not any(part.heads for part in parts)
 
 
 class _Tables:
@@ -205,6 +213,7 @@ class _Routing:
             weak=not served or not (provided or asked or score >= SURE),
             score=round(score, 3),
             served=served,
+            plain=served and bool(asked or cued or part.goes_on) and self._is_plain(part),
         )
         return clause, numbers, float(scores[ranked[0]]) if ranked else 0.0
 
@@ -227,6 +236,13 @@ class _Routing:
         if (part.names_files or part.goes_on) and "files" in self.tables.objects:
             known += 1
         return known / (known + missing) if known + missing else 0.0
+
+    def _is_plain(self, part: Part) -> bool:
+        """Whether nothing is said that no tool knows: a word of the lexicon alone ("summary") is such a thing, too."""
+        if part.heads or not (part.slots or part.about_files or part.goes_on):
+            return False
+        known = part.general | cue_words(part, self.request.language) | part.said
+        return all(word in known or self.tables.index.known(word, self.admitted) for word in part.words)
 
     def _meant(self, intent: RequestIntent, part: Part) -> list[int]:
         return [n for n in self.tables.meant_by(intent, part) if self.admitted[n]]

@@ -37,6 +37,11 @@ NEEDED: dict[str, set[str]] = {
     "delete all tmp files. Then list what is left": {"find_files", "delete_files"},
     "rename a.txt to b.txt": {"move_files"},
     "create a folder called reports": {"create_dirs"},
+    "get rid of temp/a.tmp": {"delete_files"},
+    "throw away draft.txt": {"delete_files"},
+    "throw draft.txt away": {"delete_files"},
+    "butta via il file vuoto.txt": {"delete_files"},
+    "cambia nome a bozza.md, deve essere finale.md": {"move_files"},
 }  # fmt: skip
 
 
@@ -231,3 +236,47 @@ def test_a_request_of_many_clauses_has_a_bounded_number_of_parts(router: Router)
 def test_any_text_is_routed(router: Router) -> None:
     for said in ("", " ", "...", "a.b.c?!\n\n;", "\x00", "「」", "x " * 2000, "find. " * 100):
         assert isinstance(router(understand(said)), Routed)
+
+
+PLAIN = [
+    ("en", "what's in wifi.txt"),
+    ("en", "what changed today"),
+    ("en", "get rid of temp/a.tmp"),
+    ("en", "throw away draft.txt"),
+    ("en", "throw draft.txt away"),
+    ("en", "what's the average of hours in hr/staff.json"),
+    ("it", "butta via vuoto.txt"),
+    ("it", "cosa è cambiato ieri in progetto"),
+    ("it", "quanto viene in totale la colonna prezzo di negozio/ordini.csv"),
+]  # fmt: skip
+NOT_PLAIN = [
+    ("en", "translate letter.txt into German"),
+    ("en", "give me a summary of minutes.docx"),
+    ("en", "convert foto/logo.png to jpg"),
+    ("en", "send orders.csv to my boss"),
+    ("en", "plot sales.csv"),
+    ("en", "write a poem about the sea into verses.csv"),
+    ("en", "sort it out"),
+    ("en", "throw a party in the folder docs"),
+    ("it", "fammi un riassunto di verbale.docx"),
+    ("it", "riassumi verbale.md in tre righe"),
+    ("it", "manda ordini.csv al mio capo"),
+    ("it", "proteggi stipendi.csv con una password"),
+    ("it", "aggiungi la filigrana a foto/cantiere.jpg"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said"), PLAIN, ids=[said for _, said in PLAIN])
+def test_nothing_is_left_to_judge_where_tools_know_all_that_is_said(router: Router, language: str, said: str) -> None:
+    assert router(understand(said, language)).plain
+
+
+@pytest.mark.parametrize(("language", "said"), NOT_PLAIN, ids=[said for _, said in NOT_PLAIN])
+def test_what_no_tool_knows_is_left_to_a_gate(router: Router, language: str, said: str) -> None:
+    assert not router(understand(said, language)).plain
+
+
+def test_words_of_free_tools_leave_nothing_plain() -> None:
+    """Many descriptions know many words; only families of the vocabulary say what a tool does."""
+    router = Router(Catalog().with_contracts([tool("play", "Play music of a folder and stop it", path="string")]))
+    assert not router(understand("play the music of the folder", "en")).plain

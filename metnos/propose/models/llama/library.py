@@ -252,8 +252,7 @@ class Library:
         Raises:
             ModelFault: `model-context`, or what `stop` and the watch say; the sequence then holds what it held.
         """
-        if at + len(tokens) > self.context:
-            raise self._too_long(at + len(tokens))
+        self.hold(at + len(tokens))
         rows: list[NDArray[Any]] = []
         for begin in range(0, len(tokens), BATCH):
             part = tokens[begin : begin + BATCH]
@@ -265,6 +264,15 @@ class Library:
                 self.forget(sequence, at)
                 raise
         return np.stack(rows)
+
+    def hold(self, tokens: int) -> None:
+        """Make sure that so many tokens of one sequence have room, before any of them is read.
+
+        Raises:
+            ModelFault: `model-context`.
+        """
+        if tokens > self.context:
+            raise self._too_long(tokens)
 
     def _step(self, sequence: int, tokens: Sequence[int], at: int, wanted: int) -> list[NDArray[Any]]:
         batch, count = self._batch, len(tokens)

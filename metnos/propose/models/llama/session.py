@@ -86,9 +86,14 @@ class LlamaSession:
     # ---------------------------------------------------------------------------------------------- writing
 
     def ask(self, text: str) -> None:
-        """Add a message of the user, and open the answer."""
+        """Add a message of the user, and open the answer.
+
+        Raises:
+            ModelFault: `model-context`, before anything of it is read.
+        """
         with self._call():
             tokens = self._laid_out(text, bool(self._answers))
+            self._library.hold(self.mark() + len(tokens))
             self.append(tokens)
             self._answers.append(self.mark())
             self._usage += Usage(calls=1, tokens_in=len(tokens))
