@@ -101,8 +101,21 @@ class OwnProposer:
         return self._planner(request, candidates, stop=stop)
 
 
-def open_planner(models: Models, catalog: Catalog, *, router: Callable[..., Any] | None = None) -> Any:
-    """The planner of this house, on these models: its prompt, its gate; and its router, unless another is given."""
+def open_planner(
+    models: Models,
+    catalog: Catalog,
+    *,
+    router: Callable[..., Any] | None = None,
+    there: Callable[[str], bool] | None = None,
+) -> Any:
+    """The planner of this house, on these models: its prompt, its gate; and its router, unless another is given.
+
+    Args:
+        models: Of the home.
+        catalog: What a plan may name.
+        router: Which tools a plan may name; None: that of this house.
+        there: What tells readings of a name with blanks apart (`looking.looks`); None: words alone.
+    """
     from pathlib import Path
 
     from metnos.propose import planner
@@ -117,6 +130,7 @@ def open_planner(models: Models, catalog: Catalog, *, router: Callable[..., Any]
         prompt=WorkedPrompt(),
         gate=Gate(catalog, models.registry.home / FOLDER),
         router=router,
+        there=there,
     )
 
 

@@ -148,9 +148,9 @@ class Parts:
     @Once
     def own_proposer(self) -> OwnProposer:
         """Who plans with them."""
-        from metnos.drivers import own
+        from metnos.drivers import looking, own
 
-        return own.OwnProposer(lambda: own.open_planner(self.models, self.catalog))
+        return own.OwnProposer(lambda: own.open_planner(self.models, self.catalog, there=looking.looks(self.settings)))
 
     @property
     def proposer(self) -> Any:

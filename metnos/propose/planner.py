@@ -130,6 +130,7 @@ class Planner:
         gate: Gate | None = None,
         bounds: Bounds | None = None,
         router: Callable[..., Routed] | None = None,
+        there: Callable[[str], bool] | None = None,
     ) -> None:
         """Prepare; no model is opened.
 
@@ -142,6 +143,7 @@ class Planner:
             gate: Asked before a plan is decoded, behind the request; None: nobody is.
             bounds: What one plan may cost.
             router: Which tools a plan may name; None: `Router` over the catalog.
+            there: Whether a file or folder is there, asked of passages of the request alone; None: nobody may look.
         """
         self._models = models
         self._catalog = catalog
@@ -152,6 +154,7 @@ class Planner:
         self._gate = gate
         self._bounds = bounds
         self._router = router
+        self._there = there
         self._running: set[Stop] = set()
         self._lock = threading.Lock()
 
@@ -231,7 +234,7 @@ class Planner:
             inputs=dict(request.inputs),
             earlier_steps=dict(request.earlier),
         )
-        decoder = Decoder(self._checks, names, understood, context, bounds=self._bounds)
+        decoder = Decoder(self._checks, names, understood, context, bounds=self._bounds, there=self._there)
         steps, masked = kept(request) if request.purpose == "repair" else ((), frozenset[Choice]())
         return _Task(
             request=request,

@@ -67,7 +67,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plans]:
     def make(*answers: Any) -> Plans:
         made = Plans(*answers)
 
-        def planner(models: Any, _catalog: Any) -> Plans:
+        def planner(models: Any, _catalog: Any, **_more: Any) -> Plans:
             made.models = models
             return made
 

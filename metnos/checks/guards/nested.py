@@ -11,6 +11,7 @@ from metnos.checks.guards.asked import mark_of
 from metnos.request.explained import lexicon_of
 from metnos.request.model import Slot
 from metnos.request.spaced import spaced_names, with_names
+from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +47,17 @@ def nested_names(request: Request, slots: Iterable[Slot] | None = None) -> tuple
 
 
 def _makes_a_folder(clause: Clause) -> bool:
-    return any(intent.effect == "create" and intent.object == "dirs" for intent in clause.intents)
+    return any(intent.verb == "write" and intent.object == "dirs" for intent in clause.intents)
+
+
+def _is_of_a_folder(request: Request, clause: Clause, slot: Slot) -> bool:
+    """Whether a name stands behind a noun of folders, and looks like one of theirs."""
+    name = str(slot.value)
+    if name.startswith(("/", "~")) or "." in name:
+        return False
+    words = lexicon_of(request).words
+    said = (words.get(token.key) for token in tokenise(request.text[clause.start : slot.start]))
+    return any(word is not None and word.object == "dirs" for word in said)
 
 
 def _in(request: Request, clause: Clause, named: list[Slot]) -> Iterable[Nested]:
@@ -54,7 +65,7 @@ def _in(request: Request, clause: Clause, named: list[Slot]) -> Iterable[Nested]
     marked = [(slot, mark_of(request, clause, slot)) for slot in named if clause.start <= slot.start < clause.end]
     places = [slot for slot, mark in marked if mark in lexicon.inside and "." not in str(slot.value)]
     for slot, mark in marked:
-        if mark in lexicon.inside | lexicon.towards or str(slot.value).startswith(("/", "~")):
+        if mark in lexicon.inside | lexicon.towards or not _is_of_a_folder(request, clause, slot):
             continue
         for place in places:
             if place.end <= slot.start or slot.end <= place.start:

@@ -21,7 +21,7 @@ from metnos.propose.decode.styles import LINES, Style
 from metnos.propose.models.ports import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from metnos.checks.model import CheckContext
     from metnos.plan.diagnostics import Diagnostic
@@ -42,6 +42,7 @@ class Decoder:
         judge: Judge | None = None,
         bounds: Bounds | None = None,
         style: Style = LINES,
+        there: Callable[[str], bool] | None = None,
     ) -> None:
         """Prepare.
 
@@ -53,6 +54,7 @@ class Decoder:
             judge: What accepts the whole plan; None: validator and guards of `checks`.
             bounds: How much it may cost.
             style: What it is written in.
+            there: Whether a file or folder is there, asked of passages of the request; None: nobody may look.
         """
         self.checks = checks
         self.context = context
@@ -60,7 +62,7 @@ class Decoder:
         self.judge = judge or checks.judge(context)
         self.bounds = bounds or Bounds()
         self.style = style
-        self.offers = Offers(request)
+        self.offers = Offers(request, there)
         named = (checks.validator.bound(name) for name in names)
         self.tools = Tools([bound for bound in named if bound is not None], self.offers, checks.validator.providers)
 

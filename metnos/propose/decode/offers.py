@@ -76,8 +76,19 @@ class Offers(Said):
         """Of these, those that only say where, as grounding knows them; normalised."""
         return places_said(self.request)
 
+    def _is_part(self, word: Spoken) -> bool:
+        """Whether a word only stands for a part of a name: of one with blanks, or the folder that one is made in."""
+        around = [*self.slots, *(inner.place for inner in self.nested)]
+        return any(
+            slot.start <= word.start and word.end <= slot.end and (slot.text != word.text or slot not in self.slots)
+            for slot in around
+            if slot.kind == "path"
+        )
+
     def _is_name(self, name: str) -> bool:
-        """A word that is a value of another kind, or tells what the files are like ("empty files"), names none."""
+        """A word that is a value of another kind or a part of a name, or tells what the files are like, names none."""
+        if not any(word.text == name and not self._is_part(word) for word in self.words):
+            return False
         if any(name in slot.text.split() and slot.kind not in NAMING for slot in self.request.slots):
             return False
         lexicon = self.lexicon
@@ -95,6 +106,7 @@ class Offers(Said):
     def lists(self) -> tuple[Value, ...]:
         """Lists of names that were said as lists."""
         found = [slot for slot in self.request.slots if slot.kind in LISTS and len(slot.items) > 1]
+        found = [slot for slot in found if all(item in self.slots for item in slot.items)]
         return unique(Value([format_parts((str(item.value),)) for item in slot.items]) for slot in found)
 
     @cached_property

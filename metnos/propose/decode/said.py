@@ -12,9 +12,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
+
+from metnos.checks.guards.nested import nested_names
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
 from metnos.request.explained import lexicon_of
+from metnos.request.spaced import chosen, spaced_names, with_names
 from metnos.request.tokens import tokenise
 
 if TYPE_CHECKING:
@@ -71,9 +75,24 @@ def plain(text: str) -> Value:
 class Said:
     """The words of one request."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, there: Callable[[str], bool] | None = None) -> None:
+        """Prepare.
+
+        Args:
+            request: What was said.
+            there: Whether a file or folder of that name is there; None: nobody may look. Asked of passages of the
+                request alone, so that what is there is never told.
+        """
         self.request = request
-        self.slots: tuple[Slot, ...] = tuple(item for slot in request.slots for item in slot.items or (slot,))
+        given = tuple(item for slot in request.slots for item in slot.items or (slot,))
+        slots = with_names(given, chosen(spaced_names(request), there, given))
+        self.nested = nested_names(request, slots)
+        """Folders that are to be made in others."""
+        for inner in self.nested:
+            path = msgspec.structs.replace(inner.name, kind="path", value=inner.text)
+            slots = tuple(path if slot is inner.name else slot for slot in slots if slot is not inner.place)
+        self.slots: tuple[Slot, ...] = slots
+        """With names that have blanks as they are meant, and folders to be made inside others as one path."""
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -122,7 +141,7 @@ class Said:
                 continue
             reason = next((why for start, end, why in reasons if start <= token.start < end), "unknown")
             meant = reason not in ("stop", "polite") and token.kind != "punct"
-            slot = next((slot for slot in request.slots if slot.start <= token.start < slot.end), None)
+            slot = next((slot for slot in (*self.slots, *request.slots) if slot.start <= token.start < slot.end), None)
             if slot is not None and token.start > slot.start and found and found[-1].end >= token.start:
                 found[-1] = found[-1]._replace(end=token.end, text=request.text[found[-1].start : token.end])
                 continue
