@@ -78,12 +78,9 @@ class Offers(Said):
 
     def _is_part(self, word: Spoken) -> bool:
         """Whether a word only stands for a part of a name: of one with blanks, or the folder that one is made in."""
-        around = [*self.slots, *(inner.place for inner in self.nested)]
-        return any(
-            slot.start <= word.start and word.end <= slot.end and (slot.text != word.text or slot not in self.slots)
-            for slot in around
-            if slot.kind == "path"
-        )
+        paths = [slot for slot in self.slots if slot.kind == "path" and slot.text != word.text]
+        around = (*paths, *(inner.place for inner in self.nested))
+        return any(slot.start <= word.start and word.end <= slot.end for slot in around)
 
     def _is_name(self, name: str) -> bool:
         """A word that is a value of another kind or a part of a name, or tells what the files are like, names none."""
