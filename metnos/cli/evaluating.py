@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from metnos.evaluate.collections.model import Collection
+    from metnos.evaluate.importing import ImportReport
     from metnos.evaluate.measures.result import EvalResult
     from metnos.evaluate.running.evaluating import Progress, Told
     from metnos.evaluate.running.runfile import Run
 
 ENDING = ".eval.json"
+RESULT, JUNIT, PAGE = b'{"form":"metnos.eval/', b"<?xml", b"<!doctypehtml"
+"""How the files that this command writes begin, without their white space."""
+MOST_BEGIN = 64
 BIG = 3
 """Parts of a collection from which on it is worth starting processes."""
 
@@ -60,6 +64,10 @@ def eval_command(
         written = out or run.file.report.out
         path = _out(run, source, written, Path(scratch))
         base = _baseline(run, baseline, path)
+        pages = page or run.path(run.file.report.page) if page or run.file.report.page else None
+        for place, kind in ((path, RESULT), (junit, JUNIT), (pages, PAGE)):
+            if place is not None:
+                _may_write(Path(place), kind)
         result = _evaluate(desk, run, path, workers, fresh=fresh)
         if base is not None:
             result = _compare(result, path, base, run)
@@ -67,8 +75,8 @@ def eval_command(
         _show(desk, result, path if path.parent != Path(scratch) else None)
         if junit is not None:
             _write_junit(Path(junit), result)
-        if page is not None or run.file.report.page:
-            _write_page(desk, result, path, Path(page) if page is not None else run.path(run.file.report.page))
+        if pages is not None:
+            _write_page(desk, result, path, Path(pages))
         if annotations:
             _annotate(desk, result, Path(source))
     if result.meta.stopped == "interrupted":
@@ -78,24 +86,33 @@ def eval_command(
 
 def _run(desk: Desk, source: str, form: str | None, scratch: Path) -> Run:
     """The run of a file; or one over turns, with nothing swapped. A data set is imported first."""
-    import msgspec
-
+    from metnos.evaluate.running.imported import imported
     from metnos.evaluate.running.runfile import Turns, read_run, run_of
 
     run = read_run(Path(source)) if source.endswith(".toml") else run_of(Turns(path=source))
-    wanted = form or run.file.turns.import_
-    if wanted:
-        to = scratch / "imported"
-        _import(desk, wanted, run.path(run.file.turns.path), to)
-        turns = msgspec.structs.replace(run.file.turns, path=str(to), import_="")
-        run = msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, turns=turns))
+    run, report = imported(run, scratch / "imported", form or "")
+    if report is not None:
+        _tell_import(desk, report)
     return run
 
 
-def _import(desk: Desk, form: str, source: Path, to: Path) -> None:
-    from metnos.evaluate.importing import import_collection
+def _may_write(path: Path, kind: bytes) -> None:
+    """What is there may be written over only if an evaluation wrote it: never turns, a run file, or a text of somebody's.
 
-    report = import_collection(form, source, to)
+    Raises:
+        Fault: `usage`, something else is there.
+        OSError: It cannot be read.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        begins = b"".join(file.read(MOST_BEGIN).split())
+    if begins and not begins.startswith(kind):
+        hint = "name a new file, or take this one away"
+        raise Fault("usage", "something else is there", where=str(path), hint=hint, status=exits.USAGE)
+
+
+def _tell_import(desk: Desk, report: ImportReport) -> None:
     dropped = ", ".join(f"{what} {count}" for what, count in report.dropped.items()) or "0"
     desk.output.note(
         message(

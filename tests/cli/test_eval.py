@@ -105,6 +105,18 @@ def test_a_baseline_is_not_written_over(metnos: Metnos, asked: Path) -> None:
     assert "overwritten" in done.err
 
 
+@pytest.mark.parametrize("option", ["--out", "--junit", "--report"])
+@pytest.mark.parametrize("there", ["RUN.toml", "turns.jsonl"])
+def test_only_what_an_evaluation_wrote_is_written_over(metnos: Metnos, asked: Path, option: str, there: str) -> None:
+    (asked.parent / "turns.jsonl").write_text("somebody's\n")
+    before = (asked.parent / there).read_bytes()
+    done = metnos("--json", "eval", "RUN.toml", option, there)
+    assert (done.status, done.json["error"]["where"].endswith(there)) == (2, True)
+    assert (asked.parent / there).read_bytes() == before
+    for _ in range(2):
+        assert metnos("eval", "RUN.toml", option, "written").status == 0
+
+
 def test_progress_is_seen_on_a_terminal(metnos: Metnos, asked: Path) -> None:
     asked.write_text(asked.read_text() + "limit = 2\n")
     ours, theirs = pty.openpty()
@@ -135,9 +147,20 @@ def test_progress_is_seen_on_a_terminal(metnos: Metnos, asked: Path) -> None:
         ("[parts.guards]\noff = [3]", "RUN.toml: parts.guards.off[0]", "schema run"),
         ('[parts.guards]\noff = ["grunding"]', "RUN.toml: parts.guards.off", "grounding"),
         ('[parts.proposer]\nkind = "scripted"', "RUN.toml: parts.proposer.file", "schema run"),
-        ("[measure]\npass_k = [0]", "RUN.toml: measure.pass_k", "schema run"),
+        ("[measure]\npass_k = [0]", "RUN.toml: measure.pass_k", "at least 1"),
         ("[compare]\nlevel = 1.0", "RUN.toml: compare.level", "0.95"),
         ("[parts.cache]\nnear_error = 0.6", "RUN.toml: parts.cache.near_error", "0.5"),
+        ('[compare]\nignore = ["not-srved"]', "RUN.toml: compare.ignore", "is `not-served` meant?"),
+        ("[compare]\ntolerance = { sucess = 0.1 }", "RUN.toml: compare.tolerance", "is `success` meant?"),
+        ("[compare]\ntolerance = { success = nan }", "RUN.toml: compare.tolerance.success", "0 or more"),
+        ("[compare]\ntolerance = { cost = -1.0 }", "RUN.toml: compare.tolerance.cost", "0 or more"),
+        ("[compare]\nrounds = 0", "RUN.toml: compare.rounds", "at least 1"),
+        ("[budget]\nseconds = nan", "RUN.toml: budget.seconds", "0 is no bound"),
+        ("[budget]\ntokens = -1", "RUN.toml: budget.tokens", "0 is no bound"),
+        ("[budget]\nearly = { width = nan }", "RUN.toml: budget.early.width", "0 is no bound"),
+        ('[parts.proposer]\nkind = "model"\ncandidates = 0', "RUN.toml: parts.proposer.candidates", "at least 1"),
+        ('[parts.proposer]\nkind = "model"\nseconds = nan', "RUN.toml: parts.proposer.seconds", "more than 0"),
+        ("[parts.cache]\ndays = -1", "RUN.toml: parts.cache.days", "0 or more"),
         ("[budget.early]\nafter = 3\nwitdh = 0.1", "RUN.toml: budget.early.witdh", "is `width` meant?"),
     ],
 )
@@ -150,8 +173,14 @@ def test_a_run_file_that_does_not_hold_says_where_and_what_to_do(text: str, wher
 
 
 def test_no_turns_are_none() -> None:
-    with pytest.raises(RunFault, match="0 turns are none"):
+    with pytest.raises(RunFault, match=r"turns\.limit: 0 is out of bounds"):
         run_from(b'form = "metnos.run/1"\n[turns]\npath = "t"\nlimit = 0\n', Path("RUN.toml"))
+
+
+def test_a_path_that_can_be_none_is_a_fault_of_the_run() -> None:
+    run = run_from(b'form = "metnos.run/1"\n[turns]\npath = "a\\u0000b"\n', Path("RUN.toml"))
+    with pytest.raises(RunFault, match="NUL"):
+        run.path(run.file.turns.path)
 
 
 def test_the_schema_takes_what_the_reader_takes_and_refuses_what_it_refuses(metnos: Metnos) -> None:

@@ -75,7 +75,7 @@ def load_case(path: Path) -> Case:
         raise RecordFault("case-invalid", f"{path}: the form is {case.form[:40]!r}, this version reads {FORM}")
     if case.record is None and case.log:
         name = PurePosixPath(case.log)
-        if len(name.parts) != 1 or name.name in ("", ".", ".."):
+        if len(name.parts) != 1 or name.name in ("", ".", "..") or "\0" in case.log:
             raise RecordFault("case-invalid", f"{path}: `log` names a file beside the case, not {case.log[:80]!r}")
         line = plainfile.read(path.with_name(case.log), MOST_BYTES)
         return msgspec.structs.replace(case, record=_record(line, path))

@@ -109,10 +109,12 @@ def _compared(run: Any, baseline: Path, out: Path) -> EvalResult:
     from metnos.evaluate.collections.opening import open_collection
     from metnos.evaluate.comparing.baseline import compare, read_result
     from metnos.evaluate.running.evaluating import Evaluation
+    from metnos.evaluate.running.imported import imported
     from metnos.evaluate.running.rows import rows_path
     from metnos.settings import load_settings
 
     read_result(baseline)
+    run, _ = imported(run, out.with_name("imported"))
     collection = open_collection(run.path(run.file.turns.path))
     result = Evaluation(run, load_settings(), collection).evaluate(out)
     return compare(result, rows_path(out), baseline, run.file.compare)

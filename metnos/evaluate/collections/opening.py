@@ -9,20 +9,24 @@
 | a file | lines; packed, if it ends in `.gz` |
 | a folder with `seal.json` | a sealed collection (Parquet) |
 | a folder with `metnos.db` | the journal of a home |
-| any other folder | its `*.jsonl` and `*.jsonl.gz`, in the order of their names |
+| any other folder | its `*.jsonl` and `*.jsonl.gz`, in the order of their names; rows that an evaluation left there are none |
 """
 
 from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from metnos.evaluate.collections.journal import DATABASE, JournalTurns
 from metnos.evaluate.collections.jsonl import ENDINGS, Files, Stream
 from metnos.evaluate.collections.sealed import NAME as SEAL
 from metnos.evaluate.collections.sealed import Sealed
 from metnos.record.faults import RecordFault
+
+ROWS: Final = ".rows.jsonl"
+ROWS_BEGIN: Final = b'{"form":"metnos.eval-row/'
+"""What `metnos.evaluate.running.rows` writes; a test holds the two together."""
 
 if TYPE_CHECKING:
     from metnos.evaluate.collections.model import Collection
@@ -61,10 +65,18 @@ def _folder(path: Path) -> Collection:
         return Sealed(path)
     if (path / DATABASE).exists():
         return JournalTurns(path)
-    files = sorted(one for one in path.iterdir() if one.name.endswith(ENDINGS))
+    files = sorted(one for one in path.iterdir() if one.name.endswith(ENDINGS) and not _is_rows(one))
     if not files:
         raise _missing(path, f"no {DATABASE}, no seal.json, no *.jsonl in it")
     return Files(files, str(path), path)
+
+
+def _is_rows(path: Path) -> bool:
+    """Whether an evaluation wrote this file, beside its run file among the turns."""
+    if not path.name.endswith(ROWS) or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(ROWS_BEGIN)) == ROWS_BEGIN
 
 
 def _missing(place: str | Path, why: str) -> RecordFault:

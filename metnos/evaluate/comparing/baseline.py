@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 import msgspec
 
-from metnos.evaluate.comparing.measured import MEASURES
 from metnos.evaluate.comparing.regressed import KINDS, Gathered, worse_in
 from metnos.evaluate.measures.intervals import Paired
+from metnos.evaluate.measures.measured import MEASURES
 from metnos.evaluate.measures.result import FORM, NAMED, Difference, EvalResult, EvalRow, Regression
 from metnos.evaluate.running.rows import read_header, read_rows, row_of, rows_path
 
@@ -86,13 +86,20 @@ def compare(result: EvalResult, rows: Path, baseline: Path, how: Compare) -> Eva
             worse = worse_in(was, row)
             if worse is not None:
                 gathered.add(row.turn, row.recorded.request, worse)
+    unread = _unread(other, result)
     if not any(one.units for one in pairs.values()):
         hint = f"run it over the same turns; {MAKE}"
         raise BaselineFault(str(baseline), f"it has none of these {missing} turns", hint)
     differences = tuple(_difference(name, paired, how) for name, paired in pairs.items() if paired.units)
-    regressions = [*gathered.all(), *_measured(differences, how)]
+    regressions = [*unread, *gathered.all(), *_measured(differences, how)]
     told = tuple(msgspec.structs.replace(one, ignored=one.kind in how.ignore) for one in regressions)
     return msgspec.structs.replace(result, baseline=other.meta.run, differences=differences, regressions=told)
+
+
+def _unread(other: EvalResult, result: EvalResult) -> tuple[Regression, ...]:
+    """What cannot be read now and could then: it has no row, so no pair shows that it is gone."""
+    more = {code: count - other.meta.faults.get(code, 0) for code, count in result.meta.faults.items()}
+    return tuple(Regression(kind="fault", what=code, count=count) for code, count in more.items() if count > 0)
 
 
 def _count(pairs: dict[str, Paired], was: EvalRow, row: EvalRow) -> None:

@@ -18,9 +18,9 @@ no failed step as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
-from metnos.evaluate.measures.result import HITS, EvalRow, Regression
+from metnos.evaluate.measures.result import HITS, EvalRow, Regression, RegressionKind
 
 Kind = str
 
@@ -96,9 +96,7 @@ LOOKS: Final[tuple[Callable[[EvalRow, EvalRow], Iterator[Worse]], ...]] = (
     _failed,
     _answer,
 )
-KINDS: Final = (
-    "fault", "drift", "newly-accepted", "newly-refused", "not-served", "false-hit", "failed", "answer", "measure",
-)  # fmt: skip
+KINDS: Final[tuple[str, ...]] = get_args(RegressionKind)
 """In the order in which they are told."""
 
 

@@ -224,12 +224,16 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`same` unless no difference can be ruled out."""
 
 
+RegressionKind = Literal[
+    "fault", "drift", "newly-accepted", "newly-refused", "not-served", "false-hit", "failed", "answer", "measure"
+]
+"""In the order in which they are told."""
+
+
 class Regression(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that is worse than in the baseline, and in which turns."""
 
-    kind: Literal[
-        "measure", "newly-accepted", "newly-refused", "not-served", "false-hit", "answer", "drift", "fault", "failed"
-    ]
+    kind: RegressionKind
     what: str
     """The measure, guard, miss reason, tool or field that it is about."""
     count: int

@@ -17,7 +17,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import msgspec
 
@@ -25,10 +25,15 @@ from metnos import plainfile
 from metnos.checks.guards.run import CHECKERS, REWRITERS
 from metnos.contracts.model import Origin
 from metnos.evaluate.measures.intervals import LEVEL, ROUNDS
+from metnos.evaluate.measures.measured import MEASURES
+from metnos.evaluate.measures.result import RegressionKind
 from metnos.evaluate.running.lookups import Mode
 from metnos.plan.jsondata import digest, digest_bytes
 from metnos.policy.table import Answer
 from metnos.sdk import EffectClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FORM: Final = "metnos.run/1"
 MOST_BYTES: Final = 64 * 1024
@@ -205,7 +210,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
     def path(self, written: str) -> Path:
-        """A path of the file."""
+        """A path of the file.
+
+        Raises:
+            RunFault: It can be no path.
+        """
+        if "\0" in written:
+            raise RunFault(f"{self.name}: {written!r}", "a path holds no NUL", "give the path of a file or folder")
         return (self.folder / Path(written).expanduser()).resolve()
 
     def digest(self) -> str:
@@ -317,12 +328,44 @@ def _require(name: str, file: RunFile) -> None:
     proposer = file.parts.proposer
     if (proposer.kind == "scripted") != bool(proposer.file):
         raise RunFault(f"{name}: parts.proposer.file", "a script is needed for `scripted`, and for nothing else")
-    if any(k < 1 for k in file.measure.pass_k):
-        raise RunFault(f"{name}: measure.pass_k", "k is at least 1")
-    if not 0 < file.compare.level < 1:
-        raise RunFault(f"{name}: compare.level", f"{file.compare.level} is no level", "between 0 and 1, as 0.95")
-    if not 0 <= file.parts.cache.near_error <= 0.5:
-        raise RunFault(f"{name}: parts.cache.near_error", "more than half would be wrong", "0 to 0.5")
-    for key, number in (("turns.limit", file.turns.limit), ("turns.sample", file.turns.sample)):
-        if number is not None and number < 1:
-            raise RunFault(f"{name}: {key}", f"{number} turns are none", "at least 1")
+    for key, held, there in (
+        ("compare.ignore", file.compare.ignore, get_args(RegressionKind)),
+        ("compare.tolerance", file.compare.tolerance, tuple(MEASURES)),
+    ):
+        for one in held:
+            if one not in there:
+                near = difflib.get_close_matches(one, there, n=1)
+                meant = f"is `{near[0]}` meant? " if near else ""
+                raise RunFault(f"{name}: {key}", f"nothing is called {one!r}", f"{meant}there are: {', '.join(there)}")
+    for key, number, holds, expected in _bounds(file):
+        if number is not None and not holds:
+            raise RunFault(f"{name}: {key}", f"{number} is out of bounds", expected)
+
+
+def _bounds(file: RunFile) -> Iterator[tuple[str, float | None, bool, str]]:
+    """Key, number, whether it is one that can be meant (no comparison holds for NaN), what can be."""
+    budget, compare, cache, proposer = file.budget, file.compare, file.parts.cache, file.parts.proposer
+    for k in file.measure.pass_k:
+        yield "measure.pass_k", k, k >= 1, "k is at least 1"
+    yield "compare.level", compare.level, 0 < compare.level < 1, "between 0 and 1, as 0.95"
+    yield "compare.rounds", compare.rounds, compare.rounds >= 1, "at least 1"
+    for measure, number in compare.tolerance.items():
+        yield f"compare.tolerance.{measure}", number, number >= 0, "0 or more"
+    yield "parts.cache.near_error", cache.near_error, 0 <= cache.near_error <= 0.5, "0 to 0.5"
+    yield "parts.cache.days", cache.days, cache.days >= 0, "0 or more"
+    yield "parts.proposer.seconds", proposer.seconds, proposer.seconds > 0, "more than 0"
+    for key, number in (
+        ("turns.limit", file.turns.limit),
+        ("turns.sample", file.turns.sample),
+        ("parts.proposer.candidates", proposer.candidates),
+    ):
+        yield key, number, number is None or number >= 1, "at least 1"
+    for key, number in (
+        ("budget.seconds", budget.seconds),
+        ("budget.tokens", budget.tokens),
+        ("budget.cost", budget.cost),
+        ("budget.early.after", budget.early.after),
+        ("budget.early.width", budget.early.width),
+        ("budget.early.failures", budget.early.failures),
+    ):
+        yield key, number, number >= 0, "0 or more; 0 is no bound"

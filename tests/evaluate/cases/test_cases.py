@@ -107,6 +107,7 @@ def test_a_turn_that_went_otherwise_fails_at_every_difference(case: Case) -> Non
         ('form = "metnos.case/1"\nname = 3\n', "$.name"),
         ('form = "metnos.case/1"\nname = "x"\nlog = "../secret"\n', "../secret"),
         ('form = "metnos.case/1"\nname = "x"\nlog = ".."\n', ".."),
+        ('form = "metnos.case/1"\nname = "x"\nlog = "a\\u0000b"\n', "beside the case"),
         ("form = \n", "line 1"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -86,6 +87,22 @@ def test_a_run_that_is_worse_than_the_baseline_fails_and_names_it(cases, root, t
     assert "“how many files are here”" in done.stdout
     assert 'failures="1"' in (tmp_path / "junit.xml").read_text()
     assert sorted(one.name for one in tmp_path.iterdir() if "rows" in one.name) == ["base.rows.jsonl"]
+
+
+def test_a_run_over_a_data_set_imports_it_as_the_command_does(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    talk = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "good day"}]
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "one.jsonl").write_text(
+        json.dumps({"task_id": 1, "trial": 0, "reward": 1.0, "traj": talk}) + "\n"
+    )
+    run = tmp_path / "one.run.toml"
+    run.write_text('form = "metnos.run/1"\n[turns]\npath = "runs"\nimport = "tau"\n')
+    with pytest.raises(SystemExit) as left:
+        main(["--home", str(tmp_path / "home"), "eval", str(run), "--out", "base.json"])
+    assert left.value.code == 0
+    done = pytest_here(tmp_path, root, "--metnos-baseline", "base.json")
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_file_that_cannot_be_read_is_an_error_with_its_place(root, tmp_path):

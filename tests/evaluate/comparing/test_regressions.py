@@ -66,6 +66,18 @@ def test_nothing_was_changed_and_nothing_is_worse(folder):
     assert all(one.judgement == "same" for one in found.differences)
 
 
+def test_turns_that_cannot_be_read_any_more_are_worse(folder):
+    with Engine.open(home=str(folder / "home")) as engine:
+        path = write_turns(folder / "turns.jsonl", record(engine, "how many files are here", "read f2.txt"))
+    _, base = evaluated(folder, "", "base")
+    path.write_bytes(path.read_bytes()[:-100])
+    result, out = evaluated(folder, "", "now")
+    found = compare(result, rows_path(out), base, run(folder, "", "now").file.compare)
+    assert [(one.kind, one.what, one.count) for one in found.regressions] == [("fault", "turnlog-malformed", 1)]
+    assert not found.passed
+    assert compare(result, rows_path(out), out, run(folder, "", "now").file.compare).passed  # it was so before
+
+
 def test_a_guard_switched_off_is_named_with_the_turns_that_pass_a_refused_plan(folder):
     wrong = plan(("delete_files", {"path": "f1.txt"}))
     proposer = ScriptedProposer(wrong, wrong, plan(("read_files", {"path": "f2.txt"})))

@@ -222,6 +222,16 @@ def test_what_cannot_be_read_is_counted_and_what_does_not_hold_is_a_row_with_its
     assert (bad.fault, bad.now.known, result.now.unknown) == ("record-altered", False, 1)
 
 
+def test_rows_that_lie_among_the_turns_are_no_turns(recorded, folder):
+    turns = '[turns]\npath = "."\n'
+    first = evaluated(folder, turns)
+    again = evaluated(folder, turns)
+    assert (folder / "now.rows.jsonl").exists()
+    assert (first.meta.faults, again.meta.faults, again.now.turns) == ({}, {}, first.now.turns)
+    (folder / "other.rows.jsonl").write_bytes(recorded.read_bytes())
+    assert evaluated(folder, turns, "more").now.turns == 2 * first.now.turns
+
+
 def plan_of(*calls):
     return {"steps": [{"tool": tool, "args": args} for tool, args in (*calls, ("final_answer", {}))]}
 
