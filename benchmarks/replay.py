@@ -79,6 +79,7 @@ class Slices:
 
     def __init__(self, slices: list[Made]) -> None:
         self._slices = slices
+        self.folder = None
 
     def weight(self) -> int:
         """Turns."""

@@ -37,7 +37,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         value-type not-scalar null-in-text step-absent unknown-runtime-key unknown-argument type-mismatch
         invalid-value literal-too-large reference-unknown-step reference-forward fallback-needed fallback-mismatch
         may-be-skipped text-not-scalar item-outside for-each-not-list for-each-nested turn-missing turn-exists
-        turn-closed turn-open turn-id collection-missing turnlog-malformed contracts-malformed import-form import-form-unknown import-source import-target import-empty export-form export-target label-invalid case-invalid fork-impossible
+        turn-closed turn-open turn-id collection-missing turnlog-malformed contracts-malformed contracts-differ import-form import-form-unknown import-source import-target import-empty export-form export-target label-invalid case-invalid fork-impossible
         record-unencodable record-order step-not-asked key-exists key-missing
         not-found not-a-folder is-a-folder bad-path name-too-long same-file not-empty bad-time bad-pattern
         unknown-encoding not-text not-encodable import-name import-unknown import-fault value-misfit

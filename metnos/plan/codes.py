@@ -148,6 +148,7 @@ CODES: dict[str, Code] = {
     "collection-missing": Code("caller", "There are no recorded turns at this place", "Name a METNOS_HOME, a file or folder of `*.jsonl`, a sealed folder, or `-` for a stream."),
     "turnlog-malformed": Code("caller", "The line is no recorded turn", "A collection holds one turn a line, in the form `metnos.turnlog/1`; `metnos log import` makes it from other forms."),
     "contracts-malformed": Code("caller", "The contracts beside a collection cannot be read", "`contracts.json` is in the form `metnos.contracts/1`; without the file, this installation's catalog counts."),
+    "contracts-differ": Code("caller", "In the folder are turns of other contracts", "One folder is of one set of contracts: seal into a new folder."),
     "not-recorded": Code("tool", "The recording does not say what came of it", "Nothing was called; look into the log that was imported."),
     "import-form": Code("caller", "A record is not in the form that is imported", "Look at the place that is named; docs/datasets.md tells each form."),
     "import-form-unknown": Code("caller", "There is no such form", "`metnos log import --help` lists the forms."),

@@ -227,3 +227,23 @@ def test_a_home_is_sealed_by_a_command_and_replayed_from_there(tmp_path, out):
     }
     again = metnos("replay", str(out), "--workers", "1")
     assert (again.status, again.out.strip()) == (0, "1 turns replayed: 1 identical, 0 diverged, 0 broken.")
+
+
+def test_what_lies_beside_turns_is_sealed_with_them_and_other_contracts_are_refused(tmp_path, source, out):
+    from tests.support.trajectories import imported, lines, tau
+
+    lines(tmp_path / "runs.jsonl", tau())
+    imported("tau", tmp_path / "runs.jsonl", tmp_path / "one")
+    one = tmp_path / "one"
+    for _ in range(2):  # the second time nothing is added
+        seal(open_collection(one), out)
+        for name in ("contracts.json", "labels.ndjson"):
+            assert (out / name).read_bytes() == (one / name).read_bytes()
+    seal(open_collection(source), tmp_path / "here")
+    ground = Ground(open_collection(out).contracts(), ())
+    assert map_shards(Replay(ground), open_collection(out)).partial.identical == 1
+    with pytest.raises(RecordFault, match="contracts-differ"):
+        seal(open_collection(source), out)
+    with pytest.raises(RecordFault, match="contracts-differ"):
+        seal(open_collection(one), tmp_path / "here")
+    assert len(items(out)) == 1

@@ -68,6 +68,7 @@ class JournalTurns:
         self._home = str(home)
         self._turns = turns
         self.name = self._home
+        self.folder = None
 
     def weight(self) -> int:
         """Turns."""

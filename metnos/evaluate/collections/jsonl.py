@@ -143,7 +143,7 @@ class Files:
     def __init__(self, paths: Iterable[Path], name: str, folder: Path) -> None:
         self._paths = tuple(paths)
         self.name = name
-        self._folder = folder
+        self.folder = folder
 
     def weight(self) -> int:
         """Bytes of all files."""
@@ -151,7 +151,7 @@ class Files:
 
     def contracts(self) -> tuple[Contract, ...] | None:
         """Those beside the files."""
-        return contracts_beside(self._folder)
+        return contracts_beside(self.folder)
 
     def shards(self) -> Iterator[FilePart]:
         """Parts of some megabytes each."""
@@ -194,6 +194,7 @@ class Stream:
     def __init__(self, file: IO[bytes], name: str = "-") -> None:
         self._file = file
         self.name = name
+        self.folder = None
 
     def weight(self) -> int:
         """Nobody knows."""

@@ -14,6 +14,7 @@ from metnos.record.model import TurnLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from metnos.contracts.model import Contract
 
@@ -70,6 +71,11 @@ class Collection(Protocol):
     @property
     def name(self) -> str:
         """As the person named it."""
+        ...
+
+    @property
+    def folder(self) -> Path | None:
+        """Where what belongs to all of them lies beside them; None: nowhere."""
         ...
 
     def weight(self) -> int:

@@ -204,7 +204,7 @@ class Sealed:
     """A sealed folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._seal = read_seal(folder)
         self.name = str(folder)
 
@@ -214,9 +214,9 @@ class Sealed:
 
     def contracts(self) -> tuple[Contract, ...] | None:
         """Those beside the files."""
-        return contracts_beside(self._folder)
+        return contracts_beside(self.folder)
 
     def shards(self) -> Iterator[SealedPart]:
         """The parts as they were sealed."""
         for part in self._seal.parts:
-            yield SealedPart(folder=str(self._folder), files=part)
+            yield SealedPart(folder=str(self.folder), files=part)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from metnos.drafts import drafted_beside
+from metnos.evaluate.collections.beside import keep_contracts, keep_labels
 from metnos.evaluate.collections.duck import duck, quoted
 from metnos.evaluate.collections.model import Fault, Turn
 from metnos.evaluate.collections.sealed import BLOB, NAME, RECORD, TURN, Seal, SealedFiles, SealedPart, read_seal
@@ -52,7 +53,7 @@ class Told(msgspec.Struct, kw_only=True):
 def seal(
     turns: Collection, folder: Path, *, size: int = PART_TURNS, told: Callable[[int], object] | None = None
 ) -> Told:
-    """Add the turns of a collection to a sealed folder.
+    """Add the turns of a collection to a sealed folder, with what lies beside them.
 
     Args:
         turns: Read once.
@@ -61,11 +62,12 @@ def seal(
         told: Called with the weight of each part of the collection that is done.
 
     Raises:
-        RecordFault: `extra-missing`; `seal-differs`, what was written did not give the turns again.
+        RecordFault: `extra-missing`; `contracts-differ`, in the folder are turns of other tools; `seal-differs`, what was written did not give the turns again.
         OSError: The folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     before = read_seal(folder) if (folder / NAME).exists() else Seal()
+    keep_contracts(turns, folder, anew=not before.parts)
     sealing = _Sealing(folder, before, size)
     for shard in turns.shards():
         for item in _items(shard):
@@ -73,6 +75,7 @@ def seal(
         if told is not None:
             told(shard.weight)
     sealing.close()
+    keep_labels(turns, folder)
     return sealing.told
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from metnos.evaluate.collections.contracts import NAME, encode_contracts
+from metnos.evaluate.collections.beside import keep_contracts, keep_labels
 from metnos.evaluate.collections.model import Collection, Fault, Item, Turn
 from metnos.evaluate.collections.turnlog import encode_turn
 from metnos.evaluate.exporting import inspect, otel, trace
@@ -98,7 +98,7 @@ def export_collection(form: str, turns: Iterable[tuple[Item, Rules | None]], to:
 
 
 def export_folder(form: str, turns: Collection, to: Path) -> ExportReport:
-    """Write a collection as a folder of its own, with its contracts: `parquet` (sealed) or `jsonl`.
+    """Write a collection as a folder of its own, with what lies beside it: `parquet` (sealed) or `jsonl`.
 
     Raises:
         ExportFault: `export-form`, `export-target`.
@@ -116,11 +116,10 @@ def export_folder(form: str, turns: Collection, to: Path) -> ExportReport:
         if form == "parquet":
             _seal(turns, draft, report)
         else:
+            keep_contracts(turns, draft, anew=True)
             items = ((item, None) for shard in turns.shards() for item in shard.read())
             _write_lines("jsonl", items, draft / "turns.jsonl", report)
-        contracts = turns.contracts()
-        if contracts is not None:
-            (draft / NAME).write_bytes(encode_contracts(contracts))
+            keep_labels(turns, draft)
         draft.chmod(0o755)
         draft.rename(to)
     finally:

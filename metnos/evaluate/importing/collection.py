@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 
 import msgspec
 
+from metnos.evaluate.collections.beside import LABELS
 from metnos.evaluate.collections.contracts import NAME, decode_contracts, encode_contracts
 from metnos.evaluate.collections.turnlog import encode_turn
 from metnos.evaluate.importing.contracts import infer, look
@@ -42,7 +43,7 @@ FORMS: Final[dict[str, tuple[str, str]]] = {
     "trace": ("metnos.evaluate.importing.trace", "ExecutionTrace: metnos.trace/1, one a line"),
 }
 """Form → (module, what it reads)."""
-TURNS, LABELS, REPORT = "turns.jsonl", "labels.ndjson", "import.json"
+TURNS, REPORT = "turns.jsonl", "import.json"
 LABELS_FORM = "metnos.labels/1"
 Read: TypeAlias = Callable[[Path, Notes], Iterator[Recorded]]
 

@@ -92,7 +92,8 @@ def test_a_folder_is_a_whole_collection(form: str, collection: Path, tmp_path: P
     assert (report.turns, report.unread) == (4, 0)
     before, after = views_of(collection), views_of(tmp_path / "out")
     assert {name: told(view) for name, view in after.items()} == {name: told(view) for name, view in before.items()}
-    assert (tmp_path / "out" / "contracts.json").read_bytes() == (collection / "contracts.json").read_bytes()
+    for name in ("contracts.json", "labels.ndjson"):
+        assert (tmp_path / "out" / name).read_bytes() == (collection / name).read_bytes()
     with pytest.raises(ExportFault, match="something is there"):
         export_folder(form, open_collection(collection), tmp_path / "out")
     with pytest.raises(ExportFault, match="no such folder"):
