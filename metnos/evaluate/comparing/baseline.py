@@ -76,22 +76,24 @@ def compare(result: EvalResult, rows: Path, baseline: Path, how: Compare) -> Eva
     """
     other = read_result(baseline)
     with _Rows(rows_path(baseline)) as before:
-        pairs, gathered, missing = {name: Paired() for name in MEASURES}, Gathered(NAMED), 0
+        pairs, gathered, new = {name: Paired() for name in MEASURES}, Gathered(NAMED), 0
         for row in read_rows(rows):
             was = before.of(row)
             if was is None:
-                missing += 1
+                new += 1
                 continue
             _count(pairs, was, row)
             worse = worse_in(was, row)
             if worse is not None:
                 gathered.add(row.turn, row.recorded.request, worse)
-    unread = _unread(other, result)
+        unread = _unread(other, result)
+        # of a run that was stopped nobody knows whether the others are there
+        missing = () if result.meta.stopped else before.missing(sum(one.count for one in unread))
     if not any(one.units for one in pairs.values()):
         hint = f"run it over the same turns; {MAKE}"
-        raise BaselineFault(str(baseline), f"it has none of these {missing} turns", hint)
+        raise BaselineFault(str(baseline), f"it has none of these {new} turns", hint)
     differences = tuple(_difference(name, paired, how) for name, paired in pairs.items() if paired.units)
-    regressions = [*unread, *gathered.all(), *_measured(differences, how)]
+    regressions = [*unread, *missing, *gathered.all(), *_measured(differences, how)]
     told = tuple(msgspec.structs.replace(one, ignored=one.kind in how.ignore) for one in regressions)
     return msgspec.structs.replace(result, baseline=other.meta.run, differences=differences, regressions=told)
 
@@ -149,6 +151,7 @@ class _Rows:
         except OSError as fault:
             raise BaselineFault(str(path), f"its rows: {fault.strerror}", "keep the rows beside the result") from fault
         self._places: dict[str, int] = {}
+        self._paired = set[str]()
         read_header(self._file.readline(), path)
         place = self._file.tell()
         for line in iter(self._file.readline, b""):
@@ -162,7 +165,23 @@ class _Rows:
             return None
         self._file.seek(place)
         found = row_of(self._file.readline(), f"{self._path.name} at byte {place}")
-        return found if found.log == row.log else None
+        if found.log != row.log:
+            return None
+        self._paired.add(row.turn)
+        return found
+
+    def missing(self, explained: int) -> tuple[Regression, ...]:
+        """The turns that no row was of, as one regression; none, if there are none.
+
+        Args:
+            explained: As many are gone because what is in their place cannot be read, which is told by itself.
+        """
+        gone = [turn for turn in self._places if turn not in self._paired]
+        count = len(gone) - explained
+        if count <= 0:
+            return ()
+        turns = () if explained else tuple(gone[:NAMED])
+        return (Regression(kind="missing-turns", what="turns", count=count, turns=turns),)
 
     def __enter__(self) -> Self:
         return self

@@ -6,6 +6,7 @@ no failed step as well.
 | kind | what | in a turn |
 |---|---|---|
 | `fault` | code | that could be evaluated, and cannot |
+| `missing-turns` | `turns` | of the baseline that are not here: told by whoever compares |
 | `drift` | tool and field | whose tools or results are not what the catalog says now |
 | `newly-accepted` | guard | whose plan was rejected by it, and a plan is accepted without its word now |
 | `newly-refused` | guard, `validator` | that had a plan, and has none |

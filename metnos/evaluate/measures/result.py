@@ -225,7 +225,16 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 RegressionKind = Literal[
-    "fault", "drift", "newly-accepted", "newly-refused", "not-served", "false-hit", "failed", "answer", "measure"
+    "fault",
+    "missing-turns",
+    "drift",
+    "newly-accepted",
+    "newly-refused",
+    "not-served",
+    "false-hit",
+    "failed",
+    "answer",
+    "measure",
 ]
 """In the order in which they are told."""
 

@@ -16,6 +16,7 @@ from metnos.evaluate.measures.result import EvalResult, Regression
 from metnos.evaluate.running.evaluating import Evaluation
 from metnos.evaluate.running.rows import rows_path
 from metnos.evaluate.running.runfile import Run, run_from
+from metnos.evaluate.running.telling import lines_of
 from metnos.settings import load_settings
 from metnos.testing.proposer import ScriptedProposer
 from tests.support.turnfiles import record, write_turns
@@ -76,6 +77,26 @@ def test_turns_that_cannot_be_read_any_more_are_worse(folder):
     assert [(one.kind, one.what, one.count) for one in found.regressions] == [("fault", "turnlog-malformed", 1)]
     assert not found.passed
     assert compare(result, rows_path(out), out, run(folder, "", "now").file.compare).passed  # it was so before
+
+
+def test_turns_of_the_baseline_that_are_gone_are_worse_unless_that_is_ignored(folder):
+    with Engine.open(home=str(folder / "home")) as engine:
+        logs = record(engine, "how many files are here", "read f2.txt", "read f3.txt")
+    write_turns(folder / "turns.jsonl", logs)
+    _, base = evaluated(folder, "", "base")
+    write_turns(folder / "turns.jsonl", logs[:1])
+    result, out = evaluated(folder, "", "now")
+    found = compare(result, rows_path(out), base, run(folder, "", "now").file.compare)
+    gone = (logs[1].turn, logs[2].turn)
+    assert [(one.kind, one.what, one.count, one.turns) for one in found.regressions] == [
+        ("missing-turns", "turns", 2, gone)
+    ]
+    assert not found.passed
+    assert "2 turns of the baseline are not here" in "\n".join(lines_of(found, "en"))
+    told = run(folder, '[compare]\nignore = ["missing-turns"]\n', "now").file.compare
+    assert compare(result, rows_path(out), base, told).passed
+    stopped = msgspec.structs.replace(result, meta=msgspec.structs.replace(result.meta, stopped="seconds"))
+    assert compare(stopped, rows_path(out), base, run(folder, "", "now").file.compare).passed
 
 
 def test_a_guard_switched_off_is_named_with_the_turns_that_pass_a_refused_plan(folder):
