@@ -15,6 +15,7 @@ from metnos.text import message
 
 if TYPE_CHECKING:
     from metnos.evaluate.drifting.model import Drift, Group
+    from metnos.evaluate.mapping.model import Faults
 
 SHOWN = 3
 """Places that a line names."""
@@ -55,20 +56,22 @@ def drift_command(
         found.unread = mapped.faults.counts
         if found.tools and own is None:
             found.cache = depending(engine.cache, found.tools, now)
-    show(desk, found)
+    show(desk, found, mapped.faults)
     return exits.OK if found.whole else exits.NOT_OK
 
 
-def show(desk: Desk, found: Drift) -> None:
+def show(desk: Desk, found: Drift, unread: Faults) -> None:
     """As JSON, or a paragraph for each change."""
+    from metnos.evaluate.unread import unread_lines
+
     output, language = desk.output, desk.language
     if output.json:
         output.data(found)
         return
     counted = {"turns": found.turns, "drifted": found.drifted, "steps": found.steps, "groups": len(found.groups)}
     output.line(message("drift.whole" if found.whole else "drift.some", language, **counted))
-    for code, count in found.unread.items():
-        output.line(message("drift.unread", language, count=count, code=code))
+    for line in unread_lines(unread.total, unread.named, language):
+        output.line(line)
     for group in found.groups:
         _group(desk, group)
     if found.cache:

@@ -57,10 +57,11 @@ def eval_command(
     """Evaluate recorded turns as RUN.toml says, or TURNS as they are: a home, *.jsonl, a folder, `-` for stdin.
 
     Commands of the turns are answered from what was recorded; what was not recorded is told, never run. A run that was
-    stopped goes on where it was.
+    stopped goes on where it was. The exit code is 1 if something is worse than in the baseline or, without one, could not be
+    read.
     """
     with tempfile.TemporaryDirectory(prefix="metnos-eval-") as scratch:
-        run = _run(desk, source, form, Path(scratch))
+        run, unread = _run(desk, source, form, Path(scratch))
         written = out or run.file.report.out
         path = _out(run, source, written, Path(scratch))
         base = _baseline(run, baseline, path)
@@ -81,11 +82,15 @@ def eval_command(
             _annotate(desk, result, Path(source))
     if result.meta.stopped == "interrupted":
         return exits.CANCELLED
-    return exits.OK if result.passed else exits.NOT_OK
+    whole = base is not None or not unread  # against a baseline, only what is worse counts
+    return exits.OK if result.passed and whole else exits.NOT_OK
 
 
-def _run(desk: Desk, source: str, form: str | None, scratch: Path) -> Run:
-    """The run of a file; or one over turns, with nothing swapped. A data set is imported first."""
+def _run(desk: Desk, source: str, form: str | None, scratch: Path) -> tuple[Run, int]:
+    """The run of a file; or one over turns, with nothing swapped. A data set is imported first.
+
+    Returns the run, and how many records of the data set could not be read.
+    """
     from metnos.evaluate.running.imported import imported
     from metnos.evaluate.running.runfile import Turns, read_run, run_of
 
@@ -93,7 +98,7 @@ def _run(desk: Desk, source: str, form: str | None, scratch: Path) -> Run:
     run, report = imported(run, scratch / "imported", form or "")
     if report is not None:
         _tell_import(desk, report)
-    return run
+    return run, 0 if report is None else report.unread
 
 
 def _may_write(path: Path, kind: bytes) -> None:

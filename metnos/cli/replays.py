@@ -138,6 +138,8 @@ def _summary(name: str, mapped: Mapped[Replayed]) -> dict[str, Any]:
 
 
 def _tell(output: Output, mapped: Mapped[Replayed]) -> None:
+    from metnos.evaluate.unread import unread_lines
+
     sums, language = mapped.partial, output.language
     counts = {"turns": sums.turns, "identical": sums.identical, "diverged": sums.diverged, "broken": sums.broken}
     output.line(message("replays.many", language, **counts))
@@ -153,7 +155,5 @@ def _tell(output: Output, mapped: Mapped[Replayed]) -> None:
     left = len(sums.groups) - GROUPS_SHOWN
     if left > 0:
         output.line(message("replays.more_causes", language, count=left))
-    if mapped.faults.total:
-        output.line(message("replays.unread", language, count=mapped.faults.total))
-        for fault in mapped.faults.named:
-            output.line(f"         {fault.where}: {fault.code}: {fault.detail}")
+    for line in unread_lines(mapped.faults.total, mapped.faults.named, language):
+        output.line(line)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from metnos.contracts.model import Contract
     from metnos.engine import Engine
+    from metnos.evaluate.mapping.model import Faults
     from metnos.evaluate.reporting.model import Report
     from metnos.settings import Settings
 
@@ -33,29 +34,34 @@ def report_command(desk: Desk, where: str | None, to: Path | None, limit: int | 
     """Show what recorded turns came to: outcomes, causes, latency, tokens, known plans, tools.
 
     WHERE is a turn (or its beginning, or `last`), a home, or a collection (a file or folder of `*.jsonl`, `-`); left out,
-    all turns of this home. On the terminal a table, with --json all of it, with --to a page for a browser.
+    all turns of this home. On the terminal a table, with --json all of it, with --to a page for a browser. What cannot
+    be read is named, and the exit code is then 1.
     """
     with desk.engine() as engine:
-        report = gathered(engine, where, limit, title)
+        report, unread = gathered(engine, where, limit, title)
     if to is not None:
         write_page(desk, report, to)
     elif desk.output.json:
         desk.output.data(report)
     else:
         from metnos.evaluate.reporting.table import lines_of
+        from metnos.evaluate.unread import unread_lines
 
         for line in lines_of(report, desk.language):
             desk.output.line(line)
-    return exits.OK
+        for line in unread_lines(unread.total, unread.named, desk.language, heading=""):
+            desk.output.line(line)
+    return exits.NOT_OK if unread.total else exits.OK
 
 
-def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -> Report:
-    """The report of what `where` means."""
+def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -> tuple[Report, Faults]:
+    """The report of what `where` means, and what of it could not be read."""
     from metnos import __version__
     from metnos.evaluate.collections.model import Turn
+    from metnos.evaluate.mapping.model import Faults
     from metnos.evaluate.reporting.gathering import Gathering, Seen
 
-    turns = collection_of(engine, where, limit)
+    turns, unread = collection_of(engine, where, limit), Faults()
     own = turns.contracts()
     known = {one.name: one for one in own} if own is not None else engine.catalog.contracts()
     made = Gathering(
@@ -66,7 +72,8 @@ def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -
             made.add(Seen.of(item.log, item.labels))
         else:
             made.unread(item.code)
-    return made.report()
+            unread.add(item)
+    return made.report(), unread
 
 
 def worst_of(contracts: Any) -> Callable[[str], str]:

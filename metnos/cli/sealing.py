@@ -14,8 +14,6 @@ from metnos.cli import exits
 from metnos.cli.options import Desk, command
 from metnos.text import message
 
-FAULTS_SHOWN = 20
-
 
 @command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
@@ -29,6 +27,7 @@ def seal_command(desk: Desk, folder: Path, place: str | None) -> int:
     from metnos.cli.advancing import Advancing
     from metnos.evaluate.collections.opening import open_collection
     from metnos.evaluate.collections.sealing import seal
+    from metnos.evaluate.unread import unread_lines
 
     turns = open_collection(place or desk.settings().home, sys.stdin.buffer)
     with Advancing(desk.output) as progress:
@@ -43,6 +42,6 @@ def seal_command(desk: Desk, folder: Path, place: str | None) -> int:
     else:
         counts = {"sealed": told.sealed, "already": told.already, "open": told.open, "faults": len(told.faults)}
         output.line(message("seal.told", desk.language, folder=folder, **counts))
-        for fault in told.faults[:FAULTS_SHOWN]:
-            output.line(f"    {fault.where}: {fault.code}: {fault.detail}")
+        for line in unread_lines(len(told.faults), told.faults, desk.language, heading=""):
+            output.line(line)
     return exits.NOT_OK if told.faults else exits.OK

@@ -79,8 +79,8 @@ def test_json_is_the_result_and_nothing_else(metnos: Metnos, asked: Path) -> Non
 
 def test_turns_from_stdin(metnos: Metnos, asked: Path) -> None:
     done = metnos("eval", "-", given=b"no turn\n")
-    assert done.status == 0
-    assert "could not be read: turnlog-malformed: 1" in done.out
+    assert done.status == 1
+    assert "could not be read: turnlog-malformed: 1\n  -:1: turnlog-malformed: " in done.out
 
 
 @pytest.mark.parametrize(

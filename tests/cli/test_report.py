@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.terminal import ROOT, Typed
 
 LOGS = ROOT / "tests" / "record" / "logs" / "0.1"
@@ -65,3 +67,20 @@ def test_drift_of_a_folder_of_logs_is_told_against_the_tools_beside_it(typed: Ty
     shipped = typed("--json", "log", "drift", str(LOGS), "--catalog", str(ROOT / "build" / "catalog")).json
     assert {one["kind"] for one in shipped["groups"]} == {one["kind"] for one in drift["groups"]}
     assert shipped["turns"] == drift["turns"] == len(list(LOGS.glob("*.jsonl")))
+
+
+@pytest.mark.parametrize(
+    "command", [("eval",), ("log", "report"), ("log", "drift"), ("replay",), ("log", "seal", "to", "--from")]
+)
+def test_lines_that_cannot_be_read_are_named_and_counted_alike(
+    typed: Typed, folder: Path, command: tuple[str, ...]
+) -> None:
+    (folder / "bad").mkdir()
+    (folder / "bad" / "turns.jsonl").write_text("no turn\n" * 30)
+    done = typed(*command, "bad/")
+    assert done.status == 1
+    assert [line.strip().split()[0] for line in done.out.splitlines() if ".jsonl:" in line] == [
+        f"{'bad' if command != ('eval',) else folder / 'bad'}/turns.jsonl:{number}:" for number in range(1, 6)
+    ]
+    assert "… and 25 more" in done.out
+    assert "30" in done.out

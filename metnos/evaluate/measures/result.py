@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from metnos.evaluate.collections.model import Fault
 from metnos.evaluate.measures.figures import TurnFigures
 from metnos.evaluate.measures.intervals import Interval
 from metnos.evaluate.measures.passk import PassK
@@ -206,6 +207,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which bound ended it before the last turn; empty: none did."""
     faults: dict[str, int] = {}
     """Things of the collection that could not be read → how many."""
+    unread: tuple[Fault, ...] = ()
+    """The first few of them."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -277,8 +280,8 @@ class EvalResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is worse than in the baseline."""
-        return all(one.ignored for one in self.regressions)
+        """Whether nothing is worse than in the baseline; without one, whether all could be read."""
+        return all(one.ignored for one in self.regressions) and (bool(self.baseline) or not self.meta.faults)
 
 
 def _share(part: int, whole: int) -> float:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from metnos.evaluate.collections.model import Fault, Turn
+from metnos.evaluate.mapping.model import Faults
 from metnos.evaluate.mapping.processes import leave_with_parent
 from metnos.evaluate.measures.figures import Labels, figures_of
 from metnos.evaluate.measures.intervals import wilson
@@ -33,6 +34,7 @@ from metnos.evaluate.running.choosing import chooses, is_chosen, sample
 from metnos.evaluate.running.judging import evaluate_turn
 from metnos.evaluate.running.parts import RunParts, open_parts
 from metnos.evaluate.running.rows import Rows, RowsFault, finished_run, row_of, rows_path
+from metnos.evaluate.unread import SHOWN
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Part(NamedTuple):
     """What one shard, or one turn of it, came to."""
 
     rows: bytes
-    faults: dict[str, int]
+    faults: Faults
     passed: tuple[str, str] | None = None
     """A turn that was not evaluated because it has its row: id, and hash of its last record."""
 
@@ -100,7 +102,7 @@ class Worker:
         """
         for item in shard.read():
             if isinstance(item, Fault):
-                yield Part(b"", {item.code: 1})
+                yield Part(b"", Faults({item.code: 1}, [item]))
                 continue
             figures = self._chosen_figures(item)
             if figures is None:
@@ -108,18 +110,17 @@ class Worker:
             if passing:
                 passing -= 1
                 sha = item.log.records[-1].hash if item.log.records else ""
-                yield Part(b"", {}, (item.log.turn, sha))
+                yield Part(b"", Faults(), (item.log.turn, sha))
             else:
                 row = evaluate_turn(self._parts, item, self.prices, figures)
-                yield Part(msgspec.json.encode(row) + b"\n", {})
+                yield Part(msgspec.json.encode(row) + b"\n", Faults())
 
     def whole(self, shard: Shard) -> Part:
         """All of a shard."""
-        rows, faults = list[bytes](), dict[str, int]()
+        rows, faults = list[bytes](), Faults()
         for piece in self.pieces(shard):
             rows.append(piece.rows)
-            for code, count in piece.faults.items():
-                faults[code] = faults.get(code, 0) + count
+            faults.merge(piece.faults)
         return Part(b"".join(rows), faults)
 
     def _chosen_figures(self, turn: Turn) -> TurnFigures | None:
@@ -189,7 +190,7 @@ class Evaluation:
         self._workers = 1 if self.parts.one_process else workers
         self.prices = prices_of(run)
         self._now, self._recorded, self._matched = Sums(), Sums(), Matched()
-        self._faults: dict[str, int] = {}
+        self._faults = Faults()
         self._sha = hashlib.sha256(b"metnos.turns/1\n")
         self._newly_failed = 0
         self._began = 0.0
@@ -230,8 +231,7 @@ class Evaluation:
         before = rows.before()
         with closing(self._parts_of(job, rows.kept)) as parts:
             for part in parts:
-                for code, count in part.faults.items():
-                    self._faults[code] = self._faults.get(code, 0) + count
+                self._faults.merge(part.faults)
                 if part.passed is not None:
                     self._count(_same(next(before), part.passed, rows.path))
                 elif not self._take(part.rows, before, rows):
@@ -362,7 +362,8 @@ class Evaluation:
             rows=rows_path(out).name,
             seconds=round(time.monotonic() - self._began, 3),
             stopped=stopped,
-            faults=dict(sorted(self._faults.items())),
+            faults=self._faults.counts,
+            unread=tuple(self._faults.named[:SHOWN]),
         )
         now, recorded = self._now, self._recorded
         return EvalResult(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from metnos.evaluate.unread import unread_lines
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ def lines_of(result: EvalResult, language: str | None) -> Iterator[str]:
 
 class _Say:
     def __init__(self, language: str | None) -> None:
-        self._language = language
+        self.language = language
 
     def message(self, key: str, **values: object) -> str:
-        return message(key, self._language, **values)
+        return message(key, self.language, **values)
 
     def row(self, label: str, *told: str) -> str:
         """A label and what is beside it."""
@@ -55,6 +56,7 @@ def _head(result: EvalResult, say: _Say) -> Iterator[str]:
         yield say.message("eval.stopped", why=meta.stopped)
     for code, count in meta.faults.items():
         yield "  " + say.message("eval.unread", code=code, count=count)
+    yield from unread_lines(sum(meta.faults.values()), meta.unread, say.language, heading="")
 
 
 def _outcomes(result: EvalResult, say: _Say) -> Iterator[str]:
