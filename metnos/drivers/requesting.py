@@ -29,7 +29,6 @@ def request_of(state: TurnState, command: c.Propose) -> PlanRequest:
         written=command.written,
         inputs={name: copy.deepcopy(given.schema) for name, given in state.inputs.items()},
         earlier=copy.deepcopy(earlier_steps(state)),
-        understood=state.request,
         now=state.opened.now,
         zone=state.opened.zone,
-    )
+    ).read_as(state.request)

@@ -18,7 +18,7 @@ DECLINING: Final = ("out-of-scope", "too-vague")
 """Codes of `Declined`."""
 
 
-class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
+class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The first argument of a proposer.
 
     `purpose` is `first`; `repair` after a plan that was rejected (`diagnostics` say why, once in a turn); `recovery` after
@@ -41,11 +41,23 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
     """`${INPUT:name}` → JSON Schema of its value."""
     earlier: dict[str, dict[str, Any]] = {}
     """`plan1.step2` → JSON Schema of the result: what this turn has done already."""
-    understood: Request | None = None
-    """The request as the turn's own rules read it, with the words that an operator added; None: nobody has read it."""
     now: str = ""
     """The turn's one time, ISO 8601 with offset."""
     zone: str = "UTC"
+
+    @property
+    def understood(self) -> Request | None:
+        """The request as the turn's own rules read it, with the words that an operator added; None: nobody has read it.
+
+        It is no field: what a host writes down or sends on is what was asked, not how it was read.
+        """
+        return vars(self).get("understood")
+
+    def read_as(self, understood: Request | None) -> PlanRequest:
+        """The same, with what it was understood as."""
+        made = msgspec.structs.replace(self)
+        vars(made)["understood"] = understood
+        return made
 
     @property
     def failed(self) -> tuple[str, ...]:

@@ -327,7 +327,7 @@ def kept(request: PlanRequest) -> tuple[tuple[Plan, ...], frozenset[Choice]]:
 
 def without_faults(request: PlanRequest) -> PlanRequest:
     """Decoding needs no words about what was wrong: the choice is closed."""
-    return msgspec.structs.replace(request, diagnostics=(), plan=None, written="")
+    return msgspec.structs.replace(request, diagnostics=(), plan=None, written="").read_as(request.understood)
 
 
 def plain(request: PlanRequest) -> PlanRequest:

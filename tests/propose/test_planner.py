@@ -146,7 +146,7 @@ def test_words_that_an_operator_added_are_known(catalog: Catalog, candidates: Ca
     words.write_text('language = "en"\nsynonyms = "delete|zap"\n', encoding="utf-8")
     told = Normaliser(lexicons_with([words]))("zap draft.txt", "en")
     planner = Planner(OneModel(Decoding()), catalog, router=only("delete_files"))
-    done = planner(request("zap draft.txt", understood=told), candidates)
+    done = planner(request("zap draft.txt").read_as(told), candidates)
     assert isinstance(done, Proposal)
     assert done.plan["steps"][0] == {"tool": "delete_files", "args": {"path": "draft.txt"}}
     assert not isinstance(planner(request("zap draft.txt"), candidates), Proposal)

@@ -35,13 +35,16 @@ class FakeLibrary:
     def ends(self, token: int) -> bool:
         return token == EOS
 
+    def hold(self, tokens: int) -> None:
+        if tokens > self.context:
+            raise ModelFault("model-context", "too long")
+
     def evaluate(self, sequence: int, tokens: Sequence[int], at: int, stop: Stop, *, last: int = 1) -> Any:
         stop.look()
         self.on_step()
         held = self.held.setdefault(sequence, [])
         assert len(held) == at, "positions are read one behind the other"
-        if at + len(tokens) > self.context:
-            raise ModelFault("model-context", "too long")
+        self.hold(at + len(tokens))
         held += tokens
         self.steps.append(len(tokens))
         return np.stack([self._scores(held[: len(held) - last + 1 + row]) for row in range(last)])
