@@ -92,14 +92,14 @@ def test_a_stream_is_handed_out_in_parts_before_it_ends(lines, monkeypatch):
 )
 def test_what_is_no_turn_is_a_fault_with_its_place(tmp_path, lines, change):
     path = tmp_path / "t.jsonl"
-    path.write_bytes(lines["failed"] + change(lines["failed"].strip()) + b"\n" + lines["failed"])
+    path.write_bytes(lines["failed"] + change(lines["failed"].strip()) + b"\n" + lines["suspended"])
     assert places(open_collection(path)) == [f"{path}:1", (f"{path}:2", "turnlog-malformed"), f"{path}:3"]
 
 
 def test_a_line_without_an_end_is_passed_over_and_not_held(tmp_path, lines, monkeypatch):
     monkeypatch.setattr(jsonl, "MOST_LINE_BYTES", 30_000)
     path = tmp_path / "t.jsonl"
-    path.write_bytes(lines["failed"] + b"x" * 100_000 + b"\n" + lines["failed"])
+    path.write_bytes(lines["failed"] + b"x" * 100_000 + b"\n" + lines["suspended"])
     expected = [f"{path}:1", (f"{path}:2", "turnlog-malformed"), f"{path}:3"]
     assert places(open_collection(path)) == expected
     assert places(jsonl.Stream(io.BytesIO(path.read_bytes()), str(path))) == expected
@@ -211,3 +211,31 @@ def test_a_home_without_a_journal_that_can_be_read_is_a_fault(tmp_path):
     with pytest.raises(RecordFault, match="record-s"):
         items(open_collection(tmp_path))
     assert SqliteJournal(tmp_path / "other").count() == 0
+
+
+@pytest.mark.parametrize("part", [1, 4 * 1024 * 1024])
+@pytest.mark.parametrize("how", ["file", "folder", "stream", "packed"])
+def test_the_same_line_twice_is_one_turn_and_named(tmp_path, lines, monkeypatch, how, part):
+    monkeypatch.setattr(jsonl, "PART_BYTES", part)
+    monkeypatch.setattr(jsonl, "STREAM_BYTES", part)
+    one, other = sorted(lines.values())[:2]
+    text = b"\n".join((one.strip(), other.strip(), b"", one.strip(), b"no turn", b"no turn"))
+    place = tmp_path / "turns"
+    place.mkdir()
+    if how == "packed":
+        (place / "a.jsonl.gz").write_bytes(gzip.compress(text))
+    elif how == "folder":
+        (place / "a.jsonl").write_bytes(one)
+        (place / "b.jsonl").write_bytes(text)
+    else:
+        (place / "a.jsonl").write_bytes(text)
+    turns = open_collection("-", io.BytesIO(text)) if how == "stream" else open_collection(place)
+    found = [item for shard in turns.shards() for item in shard.read()]
+    told = [(item.where.rpartition("/")[2], item.code) for item in found if isinstance(item, Fault)]
+    name = {"stream": "-", "folder": "b.jsonl", "packed": "a.jsonl.gz"}.get(how, "a.jsonl")
+    again = [1, 4] if how == "folder" else [4]
+    assert told == [
+        *((f"{name}:{n}", "turn-exists") for n in again),
+        *((f"{name}:{n}", "turnlog-malformed") for n in (5, 6)),
+    ]
+    assert len(found) - len(told) == 2

@@ -3,6 +3,8 @@
 Law: memory holds one line, or one part of a stream, whatever the size of the whole. A line ends with a line feed; an empty one is
 no turn and no fault. What is cut into parts is cut behind a line end, and each part knows the number of its first line,
 so a fault has its place whoever reads it. `*.jsonl.gz` is read too, each file in one part.
+The same line twice is one turn: the second is a fault with its place (`turn-exists`), whichever part it is in; of a
+packed file, each by itself.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import gzip
 import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -21,10 +23,13 @@ from metnos.evaluate.collections.turnlog import decode_turn
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from metnos.contracts.model import Contract
     from metnos.evaluate.collections.model import Item
+
+    Again: TypeAlias = Callable[[int, bytes], bool]
+    """Whether a line, by its number and bytes, was there before."""
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
 PART_BYTES: Final = 4 * 1024 * 1024
@@ -46,7 +51,16 @@ def read_line(line: bytes, where: str) -> Item | None:
         return Fault(where=where, code=fault.code, detail=fault.message)
 
 
-def lines_of(file: IO[bytes], name: str, first: int, length: int | None = None) -> Iterator[Item]:
+def _once(item: Item) -> Fault:
+    """Of a turn that stands there twice, the second time."""
+    if isinstance(item, Fault):
+        return item
+    return Fault(where=item.where, code="turn-exists", detail="the same line was there before: it counts once")
+
+
+def lines_of(
+    file: IO[bytes], name: str, first: int, length: int | None = None, again: Again | None = None
+) -> Iterator[Item]:
     """The turns of `length` bytes from where `file` stands; None: of all that comes."""
     number, left = first, length
     while left is None or left > 0:
@@ -61,7 +75,7 @@ def lines_of(file: IO[bytes], name: str, first: int, length: int | None = None) 
                 break
         item = read_line(line, f"{name}:{number}")
         if item is not None:
-            yield item
+            yield _once(item) if again is not None and again(number, line) else item
         number += 1
         left = None if left is None else left - size
 
@@ -76,6 +90,8 @@ class FilePart(msgspec.Struct, frozen=True, kw_only=True):
     length: int
     first: int
     """Number of its first line, from 1."""
+    twice: tuple[int, ...] = ()
+    """Numbers of the lines that are the same as one before, in this file or another one."""
 
     @property
     def name(self) -> str:
@@ -87,6 +103,9 @@ class FilePart(msgspec.Struct, frozen=True, kw_only=True):
         """Bytes."""
         return self.length
 
+    def _again(self, number: int, _line: bytes) -> bool:
+        return number in self.twice
+
     def read(self) -> Iterator[Item]:
         """Its turns."""
         with _open(Path(self.path)) as file:
@@ -95,13 +114,14 @@ class FilePart(msgspec.Struct, frozen=True, kw_only=True):
                     yield from _unpacked(text, self.shown)  # pyright: ignore[reportArgumentType]
                 return
             file.seek(self.start)
-            yield from lines_of(file, self.shown, self.first, self.length)
+            yield from lines_of(file, self.shown, self.first, self.length, self._again)
 
 
 def _unpacked(text: IO[bytes], shown: str) -> Iterator[Item]:
     """All lines of a packed file; where it is cut off or damaged, what came before and the fault."""
+    seen = _Seen()
     try:
-        yield from lines_of(text, shown, 1)
+        yield from lines_of(text, shown, 1, again=lambda _, line: seen.before(line))
     except (EOFError, gzip.BadGzipFile, OSError) as fault:
         yield Fault(where=shown, code="turnlog-malformed", detail=f"the packed file is damaged: {fault}")
 
@@ -112,6 +132,8 @@ class StreamPart(msgspec.Struct, frozen=True, kw_only=True):
     shown: str
     lines: tuple[bytes, ...]
     first: int
+    twice: tuple[int, ...] = ()
+    """Numbers of the lines that are the same as one before."""
 
     @property
     def name(self) -> str:
@@ -128,7 +150,7 @@ class StreamPart(msgspec.Struct, frozen=True, kw_only=True):
         for number, line in enumerate(self.lines, self.first):
             item = read_line(line, f"{self.shown}:{number}")
             if item is not None:
-                yield item
+                yield _once(item) if number in self.twice else item
 
 
 class Files:
@@ -155,37 +177,57 @@ class Files:
 
     def shards(self) -> Iterator[FilePart]:
         """Parts of some megabytes each."""
+        seen = _Seen()
         for path in self._paths:
             shown = str(path)
             if path.name.endswith(".gz"):
                 size = path.stat().st_size
                 yield FilePart(path=str(path), shown=shown, start=0, length=size, first=1)
             else:
-                yield from _parts(path, shown)
+                yield from _parts(path, shown, seen)
 
 
-def _parts(path: Path, shown: str) -> Iterator[FilePart]:
+def _parts(path: Path, shown: str, seen: _Seen) -> Iterator[FilePart]:
     """Cut behind the first line end that comes after `PART_BYTES`; a file that cannot be opened is one part."""
-    start = begun = end = 0
+    start = end = 0
     first = number = 1
+    twice: list[int] = []
+
+    def part() -> FilePart:
+        return FilePart(path=str(path), shown=shown, start=start, length=end - start, first=first, twice=tuple(twice))
+
     try:
         with _open(path) as file:
-            while block := file.read(_BLOCK):
-                position = 0
-                while True:
-                    cut = block.find(b"\n", max(position, start + PART_BYTES - begun - 1))
-                    if cut < 0:
-                        break
-                    number += block.count(b"\n", position, cut + 1)
-                    end = begun + cut + 1
-                    yield FilePart(path=str(path), shown=shown, start=start, length=end - start, first=first)
-                    start, first, position = end, number, cut + 1
-                number += block.count(b"\n", position)
-                begun += len(block)
+            while line := file.readline(MOST_LINE_BYTES + 1):
+                end += len(line)
+                if seen.before(line):
+                    twice.append(number)
+                if not line.endswith(b"\n"):
+                    continue
+                number += 1
+                if end - start >= PART_BYTES:
+                    yield part()
+                    start, first, twice = end, number, []
     except OSError:
-        begun = max(begun, start + 1)  # whoever reads that part says what is wrong with the file
-    if begun > start:
-        yield FilePart(path=str(path), shown=shown, start=start, length=begun - start, first=first)
+        end = max(end, start + 1)  # whoever reads that part says what is wrong with the file
+    if end > start:
+        yield part()
+
+
+class _Seen:
+    """The lines that were there before: of each 64 bits are held."""
+
+    def __init__(self) -> None:
+        self._held = set[int]()
+
+    def before(self, line: bytes) -> bool:
+        """Whether this line has been there; an empty one never."""
+        text = line.strip()
+        if not text:
+            return False
+        known, count = hash(text), len(self._held)
+        self._held.add(known)
+        return len(self._held) == count
 
 
 class Stream:
@@ -206,7 +248,7 @@ class Stream:
 
     def shards(self) -> Iterator[StreamPart]:
         """Parts of about a megabyte."""
-        held: list[bytes] = []
+        held, twice, seen = list[bytes](), list[int](), _Seen()
         size, first = 0, 1
         while line := self._file.readline(MOST_LINE_BYTES + 1):
             while not line.endswith(b"\n") and len(line) > MOST_LINE_BYTES:
@@ -214,13 +256,15 @@ class Stream:
                 if not rest or rest.endswith(b"\n"):
                     break
             held.append(line)
+            if seen.before(line):
+                twice.append(first + len(held) - 1)
             size += len(line)
             if size >= STREAM_BYTES:
-                yield StreamPart(shown=self.name, lines=tuple(held), first=first)
+                yield StreamPart(shown=self.name, lines=tuple(held), first=first, twice=tuple(twice))
                 first += len(held)
-                held, size = [], 0
+                held, twice, size = [], [], 0
         if held:
-            yield StreamPart(shown=self.name, lines=tuple(held), first=first)
+            yield StreamPart(shown=self.name, lines=tuple(held), first=first, twice=tuple(twice))
 
 
 @contextmanager
