@@ -323,6 +323,7 @@ CODES: dict[str, Code] = {
     "bad-script": Code("caller", "The script of a proposer is wrong", "Mend the line that is named."),
     "bad-baseline": Code("caller", "Nothing can be compared with this baseline", "Give the result of another run over the same turns; its rows lie beside it."),
     "rows-malformed": Code("caller", "The rows of an evaluation cannot be read", "Begin it anew with --fresh."),
+    "rows-busy": Code("environment", "Another evaluation is writing these rows", "Wait until it ends, or write elsewhere with --out."),
     "rows-of-another-run": Code("caller", "The rows that lie there are those of another run, or of other turns", "Begin anew with --fresh, or write elsewhere with --out."),
     "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
     "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),

@@ -4,12 +4,15 @@ Law: the first line names the run by its digest and the turns by their place. A 
 line that was cut off by a crash is taken away before anything is added. The rows are a prefix of the turns of the run, in
 their order, so whoever goes on passes over as many turns as there are rows; and each of them must be the turn that it was.
 A changed run does not go on: it replaces one that had come to its end, as its result does, and is refused where rows of an
-unfinished one would be lost.
+unfinished one would be lost. One run at a time: the file is locked (`flock`) while it is written, and the kernel gives the lock
+up when its holder dies.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -56,7 +59,7 @@ class RowsFault(Exception):
     """Rows that cannot be read, or that are those of another run.
 
     Attributes:
-        code: `rows-malformed`, `rows-of-another-run`.
+        code: `rows-malformed`, `rows-of-another-run`, `rows-busy`.
         where: The file, and the line.
         message: What is wrong.
         hint: What to do.
@@ -116,6 +119,22 @@ def row_of(line: bytes, where: str) -> EvalRow:
         raise RowsFault("rows-malformed", where, str(fault)) from fault
 
 
+def _claimed(path: Path) -> IO[bytes]:
+    """The file, open to be written and held against every other run until it is closed; nothing in it is changed."""
+    file = path.open("a+b")
+    try:
+        with suppress(OSError):  # where locks are not to be had nobody holds it
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as fault:
+                hint = "wait until it ends, or write somewhere else (--out)"
+                raise RowsFault("rows-busy", str(path), "another evaluation is writing here", hint) from fault
+    except RowsFault:
+        file.close()
+        raise
+    return file
+
+
 class Rows:
     """The file of a run under way; close it.
 
@@ -132,19 +151,21 @@ class Rows:
             finished: Digest of a run that came to its end here: its rows are its result's, and may be replaced.
 
         Raises:
-            RowsFault: `rows-of-another-run`; `rows-malformed`.
+            RowsFault: `rows-busy`, another run writes here; `rows-of-another-run`; `rows-malformed`.
             OSError: It cannot be written.
         """
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self.kept = 0
         self._finished = finished
-        whole = 0 if fresh or not path.exists() else self._whole(run)
-        self._file: IO[bytes] = path.open("r+b" if whole else "wb")
-        if whole:
-            self._file.truncate(whole)
-            self._file.seek(whole)
-        else:
+        self._file: IO[bytes] = _claimed(path)
+        try:
+            whole = 0 if fresh else self._whole(run)
+        except BaseException:
+            self._file.close()
+            raise
+        self._file.truncate(whole)
+        if not whole:
             self._file.write(msgspec.json.encode(Header(form=ROW_FORM, run=run)) + b"\n")
             self._file.flush()
 

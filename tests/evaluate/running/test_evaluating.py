@@ -15,7 +15,7 @@ from metnos import Engine
 from metnos.evaluate.collections.opening import open_collection
 from metnos.evaluate.running import evaluating
 from metnos.evaluate.running.evaluating import Evaluation
-from metnos.evaluate.running.rows import RowsFault, read_rows, rows_path
+from metnos.evaluate.running.rows import Rows, RowsFault, read_rows, rows_path
 from metnos.evaluate.running.runfile import RunFault, run_from
 from metnos.settings import load_settings
 from metnos.testing.proposer import ScriptedProposer
@@ -297,3 +297,16 @@ def test_progress_is_told_with_the_time_that_is_left(recorded, folder):
     assert [one.done for one in told] == [1, 2, 3, 4][: len(told)]
     assert told[1].share == 0.5
     assert told[1].left == pytest.approx(told[1].seconds)
+
+
+def test_a_second_run_at_once_says_so_and_changes_nothing(recorded, folder):
+    evaluated(folder)
+    path = folder / "now.rows.jsonl"
+    for fresh in (False, True):
+        with Rows(path, "sha256:other", fresh=True):
+            there = path.read_bytes()
+            with pytest.raises(RowsFault) as found:
+                Rows(path, "sha256:other", fresh=fresh)
+            assert (found.value.code, path.read_bytes()) == ("rows-busy", there)
+    with Rows(path, "sha256:other"):  # it was given up
+        pass
