@@ -16,6 +16,7 @@ from metnos.text import message
 if TYPE_CHECKING:
     from metnos.engine import Engine
     from metnos.evaluate.cases.forking import Forked
+    from metnos.evaluate.running.parts import RunParts
     from metnos.evaluate.running.runfile import Run
     from metnos.record.model import TurnLog
 
@@ -56,7 +57,8 @@ def label_command(desk: Desk, turn: str, pairs: tuple[str, ...], remove: tuple[s
 def case_command(desk: Desk, turn: tuple[str, ...], to: Path | None, name: str, check: bool) -> int:
     """Make a test case from a recorded turn: what came of it is what is expected. TURN may be a prefix, or `last`.
 
-    It holds the whole record, so nothing has to be run to try it (`--check`). Take out of `expect` what may differ.
+    It holds the whole record, so nothing has to be run to try it (`--check`): under the contracts that lie beside it
+    (`contracts.json`, of an imported data set), else the tools of now. Take out of `expect` what may differ.
     """
     if check:
         return _check(desk, turn)
@@ -100,15 +102,15 @@ def _log_of(engine: Engine, turn: str) -> TurnLog:
 
 def _check(desk: Desk, files: tuple[str, ...]) -> int:
     from metnos.evaluate.cases.files import load_case
-    from metnos.evaluate.cases.trying import try_case
-    from metnos.evaluate.running.parts import open_parts
-    from metnos.evaluate.running.runfile import Turns, run_of
+    from metnos.evaluate.cases.trying import parts_beside, try_case
 
-    parts = open_parts(run_of(Turns(path="")), desk.settings(), None)
+    opened: dict[Path, RunParts] = {}
     told: list[dict[str, Any]] = []
     for name in files:
-        case = load_case(Path(name))
-        missed = try_case(case, parts)
+        case, folder = load_case(Path(name)), Path(name).parent
+        if folder not in opened:
+            opened[folder] = parts_beside(folder, desk.settings())
+        missed = try_case(case, opened[folder])
         told.append({"case": case.name, "file": name, "ok": not missed, "unmet": missed})
         if desk.output.json:
             continue

@@ -62,3 +62,16 @@ def test_a_case_is_tried_and_a_turn_is_forked(typed: Typed, folder: Path) -> Non
     for words in ([], ["--args", "[]"], ["--args", "{}", "--model", "x"]):
         done = typed("--json", "log", "fork", turn, "2", *words)
         assert (done.status, done.error["code"]) == (2, "usage")
+
+
+def test_a_case_of_an_imported_turn_is_tried_under_the_contracts_beside_it(typed: Typed, folder: Path) -> None:
+    from metnos.evaluate.cases.files import save_case
+    from metnos.evaluate.cases.making import make_case
+    from tests.support.trajectories import imported, lines, tau, turns_of
+
+    imported("tau", lines(folder / "runs.jsonl", tau()), folder / "turns")
+    (turn,) = turns_of(folder / "turns")
+    save_case(make_case(turn.log, "lend", {}), folder / "turns" / "lend.case.toml")
+    assert typed("log", "case", "--check", "turns/lend.case.toml").status == 0
+    (folder / "turns" / "contracts.json").unlink()  # tools that this installation does not have
+    assert typed("log", "case", "--check", "turns/lend.case.toml").status == 1

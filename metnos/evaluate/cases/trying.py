@@ -15,7 +15,23 @@ from metnos.evaluate.running.driving import Drive
 from metnos.evaluate.running.recorded import Recorded, answer_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from metnos.evaluate.running.parts import RunParts
+    from metnos.settings import Settings
+
+
+def parts_beside(folder: Path, settings: Settings) -> RunParts:
+    """Nothing swapped; the contracts that lie beside the cases of a folder, else those of this installation.
+
+    Raises:
+        RecordFault: `contracts-malformed`.
+    """
+    from metnos.evaluate.collections.contracts import contracts_beside
+    from metnos.evaluate.running.parts import open_parts
+    from metnos.evaluate.running.runfile import Turns, run_of
+
+    return open_parts(run_of(Turns(path="-")), settings, contracts_beside(folder))
 
 
 def try_case(case: Case, parts: RunParts) -> tuple[Unmet, ...]:

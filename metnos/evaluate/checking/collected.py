@@ -93,15 +93,13 @@ class RunFile(pytest.File):
 
 
 def _parts_for(config: pytest.Config, folder: Path) -> RunParts:
-    """Nothing swapped; contracts beside the cases, else those of this installation. Opened once for each folder."""
-    from metnos.evaluate.collections.contracts import contracts_beside
-    from metnos.evaluate.running.parts import open_parts
-    from metnos.evaluate.running.runfile import Turns, run_of
+    """What the cases of a folder are tried with; opened once."""
+    from metnos.evaluate.cases.trying import parts_beside
     from metnos.settings import load_settings
 
     opened = config.stash.setdefault(PARTS, {})
     if folder not in opened:
-        opened[folder] = open_parts(run_of(Turns(path="-")), load_settings(), contracts_beside(folder))
+        opened[folder] = parts_beside(folder, load_settings())
     return opened[folder]
 
 
