@@ -16,8 +16,9 @@ import pytest
 
 from metnos import Engine
 from metnos.evaluate.checking.reports import annotated, junit
-from metnos.evaluate.measures.result import Difference, EvalResult, Meta, Regression
+from metnos.evaluate.measures.result import Difference, EvalResult, Matched, Meta, Regression
 from metnos.evaluate.running.runfile import RunFault, run_from, run_schema
+from metnos.evaluate.running.telling import lines_of
 from tests.support.terminal import Metnos
 
 TURNS = 'form = "metnos.run/1"\n[turns]\npath = "{home}"\n'
@@ -229,3 +230,18 @@ def test_an_annotation_is_one_line_whatever_it_names() -> None:
     assert lines[0].startswith("::error file=a b/RUN.toml,line=1,title=failed%3A a\x00%2Cb%3Ac::")
     assert "50%25 <off>%0D%0Anow" in lines[0]
     assert not any("\n" in line or "\r" in line for line in lines)
+
+
+def test_where_no_plan_has_a_reference_that_is_said() -> None:
+    told = "\n".join(lines_of(EvalResult(matched=Matched(turns=1, compared=1, exact=1)), "en"))
+    assert "no plan has one" in told
+    assert "F1" not in told
+    told = "\n".join(lines_of(EvalResult(matched=Matched(turns=1, compared=1, edges_recorded=2)), "en"))
+    assert "P –  R 0.000  F1 0.000" in told
+
+
+def test_a_file_that_a_run_names_is_a_plain_one(metnos: Metnos, asked: Path) -> None:
+    os.mkfifo(asked.parent / "prices.toml")
+    asked.write_text(asked.read_text() + '[measure]\nprices = "prices.toml"\n')
+    done = metnos("eval", "RUN.toml")
+    assert (done.status, "not a plain file" in done.err) == (2, True), done.err

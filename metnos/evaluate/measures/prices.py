@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from metnos import plainfile
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 FORM: Final = "metnos.prices/1"
 EMPTY: Final[Mapping[str, Price]] = {}
 MILLION: Final = 1_000_000
+MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 class PriceFault(Exception):
@@ -110,9 +113,9 @@ def load_prices(path: Path) -> Prices:
         PriceFault: The file cannot be read, or is no such table.
     """
     try:
-        data = path.read_bytes()
+        data = plainfile.read(path, MOST_BYTES)
     except OSError as fault:
-        raise PriceFault(str(path), str(fault.strerror), "give the path of a file of prices") from fault
+        raise PriceFault(str(path), fault.strerror or str(fault), "give the path of a file of prices") from fault
     return Prices.shipped().joined(read_prices(data, path.name))
 
 

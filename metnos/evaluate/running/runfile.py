@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 FORM: Final = "metnos.run/1"
 MOST_BYTES: Final = 64 * 1024
+MOST_NAMED: Final = 256 * 1024 * 1024
+"""Of a file that a run names."""
 GUARDS: Final = tuple(sorted(one.name for one in (*REWRITERS, *CHECKERS)))
 HINT: Final = "`metnos schema run` prints what may stand there"
 
@@ -243,9 +245,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     def _bytes(self, name: str) -> str:
         try:
-            return digest_bytes(self.path(name).read_bytes())
+            return digest_bytes(plainfile.read(self.path(name), MOST_NAMED))
         except OSError as fault:
-            raise RunFault(f"{self.name}: {name}", str(fault.strerror), "give a file that can be read") from fault
+            raise RunFault(
+                f"{self.name}: {name}", fault.strerror or str(fault), "give a file that can be read"
+            ) from fault
 
 
 def read_run(path: Path) -> Run:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from metnos.evaluate.measures.passk import PassK
-    from metnos.evaluate.measures.result import Difference, EvalResult, Regression
+    from metnos.evaluate.measures.result import Difference, EvalResult, Matched, Regression
     from metnos.evaluate.measures.sums import Sums
 
 MOST: Final = 10
@@ -94,11 +94,8 @@ def _plans(result: EvalResult, say: _Say) -> Iterator[str]:
             for name in ("exact", "tools", "arguments")
         )
         yield say.row(say.message("eval.match"), same, say.message("eval.of", count=matched.compared))
-    if matched.edges_now or matched.edges_recorded:
-        yield say.row(
-            say.message("eval.edges"),
-            f"P {matched.edge_precision:.3f}  R {matched.edge_recall:.3f}  F1 {matched.edge_f1:.3f}",
-        )
+    if matched.compared:
+        yield say.row(say.message("eval.edges"), _edges(matched, say))
     answers = (matched.answers_same, matched.answers_other, matched.unobserved)
     if any(answers):
         yield say.row(
@@ -116,6 +113,16 @@ def _plans(result: EvalResult, say: _Say) -> Iterator[str]:
     yield from _list(
         say.message("eval.diverged"), dict(sorted(matched.diverged.items(), key=lambda one: (-one[1], one[0]))), say
     )
+
+
+def _edges(matched: Matched, say: _Say) -> str:
+    """Precision, recall, F1; a share of nothing is none."""
+    now, recorded = matched.edges_now, matched.edges_recorded
+    if not now and not recorded:
+        return say.message("eval.no_edges")
+    precision = f"{matched.edge_precision:.3f}" if now else "–"
+    recall = f"{matched.edge_recall:.3f}" if recorded else "–"
+    return f"P {precision}  R {recall}  F1 {matched.edge_f1:.3f}"
 
 
 def _costs(result: EvalResult, say: _Say) -> Iterator[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from random import Random
 
 import pytest
@@ -203,3 +204,11 @@ def test_another_currency_and_a_file_that_is_not_there(tmp_path):
         )
     with pytest.raises(PriceFault):
         load_prices(tmp_path / "none.toml")
+
+
+def test_a_table_of_prices_is_a_plain_file(tmp_path):
+    for make in (os.mkfifo, os.mkdir):
+        make(tmp_path / make.__name__)
+        with pytest.raises(PriceFault) as found:
+            load_prices(tmp_path / make.__name__)
+        assert found.value.message == "not a plain file"
