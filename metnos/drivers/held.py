@@ -44,6 +44,10 @@ _DRAWING: Final = re.compile(r"[<>|]|\]\(|```|^\s*#|https?:", re.MULTILINE)
 _PLACE: Final = re.compile(r"[/\\@~]|://|[^\W_]\.[^\W\d_][\w]*$|^\.\w")
 
 
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+"""A day or an instant: said whole or not at all, its parts (the minute 03) count nothing."""
+
+
 class Held(msgspec.Struct, frozen=True, kw_only=True):
     """What is on record."""
 
@@ -71,6 +75,7 @@ def unheld(text: str, held: Held) -> str:
     if wrong:
         return wrong
     places, rest = _places(folded)
+    rest = _STAMP.sub(lambda stamp: " " if stamp[0] in held.facts else stamp[0], rest)
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(rest)]
     claims = _claims(words)
     for verb, classes in claims:
@@ -111,7 +116,7 @@ def _named(claims: list[tuple[str, tuple[EffectClass, ...]]]) -> set[EffectClass
 def _allowed(held: Held, claims: list[tuple[str, tuple[EffectClass, ...]]]) -> set[Decimal]:
     """The numbers that may be said: of a text about effects only their count, and none where its verbs differ in it."""
     if not claims:
-        return _numbers(f"{held.facts}\n{held.request}") | held.numbers
+        return _numbers(f"{_STAMP.sub(' ', held.facts)}\n{held.request}") | held.numbers
     counts = {sum(len(held.effects.get(cls, ())) for cls in classes) for _, classes in claims}
     return {Decimal(count) for count in counts} if len(counts) == 1 else set()
 

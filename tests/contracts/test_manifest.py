@@ -303,7 +303,7 @@ def test_a_file_of_unknown_fields_is_refused_without_ado() -> None:
     found = read_manifest(b"\n".join(b"a%d = 1" % number for number in range(20_000)))
     assert isinstance(found, list)
     assert len(found) == manifest.MAX_FAULTS
-    assert time.process_time() - before < 1
+    assert time.process_time() - before < 5
 
 
 def test_a_date_is_not_json() -> None:

@@ -22,6 +22,9 @@ ACTED = Held(
     request="delete the 5 old drafts, and write a report",
     effects={"delete": ("/home/ada/a.txt", "/home/ada/b.txt"), "create": ("/home/ada/report.md",)},
 )
+DATED = Held(
+    facts="| name | modified |\n| --- | --- |\n| a.txt | 2026-12-01T00:03:26.245018+00:00 |\n| b.txt | 2024-05-06 |"
+)
 NOTHING = Held(facts="Nothing found.", request="files over 5 GB")
 
 
@@ -48,6 +51,7 @@ HOLDS = [
         "Ho scritto il rapporto in report.md.",
     ),
     *same(NOTHING, "Nothing is over 5 GB."),
+    *same(DATED, "b.txt is of 2024-05-06.", "a.txt was touched at 2026-12-01T00:03:26.245018+00:00."),
 ]
 
 
@@ -80,7 +84,8 @@ SNEAKS: list[tuple[str, list[Any]]] = [
             "Sono milleduecentotrentacinque byte.",
             "Sono millecento byte.",
             "2.5 files",
-        ),
+        )
+        + same(DATED, "There are three files.", "There are 12 files.", "b.txt is of 2024-05-07.", "Sono sei file."),
     ),
     (
         "vague",
