@@ -85,7 +85,7 @@ SNEAKS: list[tuple[str, list[Any]]] = [
             "Sono millecento byte.",
             "2.5 files",
         )
-        + same(DATED, "There are three files.", "There are 12 files.", "b.txt is of 2024-05-07.", "Sono sei file."),
+        + same(DATED, "Three files are here.", "12 files are here.", "b.txt is of 2024-05-07.", "Sono sei file."),
     ),
     (
         "vague",
