@@ -35,7 +35,8 @@ from metnos.checks.validator import Validator
 from metnos.contracts.foreign import Foreign, ForeignFault, foreign_contracts
 from metnos.contracts.host import HostExecutor
 from metnos.contracts.model import Contract
-from metnos.evaluate.importing.gold import calls_of, convert, gold_pointer, is_list, is_object
+from metnos.evaluate.importing.gold import calls_of, convert, gold_pointer
+from metnos.plan.jsondata import is_list, is_object
 
 DATA, SPEC = "-data.json", "-spec.json"
 

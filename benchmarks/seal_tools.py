@@ -31,7 +31,7 @@ from benchmarks.gold.seal import convert, seal_pointer
 from metnos.checks.validator import Validator
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.foreign import ForeignFault, foreign_contracts
-from metnos.evaluate.importing.gold import is_list, is_object
+from metnos.plan.jsondata import is_list, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,9 +19,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from metnos.contracts.aliases import alias
-from metnos.evaluate.importing.gold import Converted, is_list, is_object
+from metnos.evaluate.importing.gold import Converted, with_texts
 from metnos.plan.diagnostics import Diagnostic
-from metnos.plan.jsondata import pointer
+from metnos.plan.jsondata import is_list, is_object
 from metnos.plan.references import Key, Reference, StepTarget
 from metnos.plan.spelling import format_parts, format_reference
 
@@ -90,20 +90,11 @@ class _Converter:
         if not is_object(call):
             return call
         arguments = call.get("parameters")
-        step: dict[str, Any] = {"args": self.value({} if arguments is None else arguments, f"{where}/args")}
+        step: dict[str, Any] = {"args": with_texts({} if arguments is None else arguments, f"{where}/args", self.text)}
         name = call.get("api")
         if name is not None:
             step["tool"] = alias(name) if isinstance(name, str) and name else name
         return step
-
-    def value(self, value: Any, where: str) -> Any:
-        if isinstance(value, str):
-            return self.text(value, where)
-        if is_object(value):
-            return {name: self.value(item, pointer(where, name)) for name, item in value.items()}
-        if is_list(value):
-            return [self.value(item, pointer(where, index)) for index, item in enumerate(value)]
-        return value
 
     def text(self, text: str, where: str) -> str:
         found = self.given.get(text)

@@ -14,7 +14,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from metnos.contracts.foreign import OUTPUTS
-from metnos.evaluate.importing.gold import is_list, is_object
+from metnos.plan.jsondata import is_list, is_object
 from metnos.plan.references import Index, Key, StepTarget
 from metnos.values.expressions import DictOf, ListOf, Ref, Text
 

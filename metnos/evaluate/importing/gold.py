@@ -8,19 +8,19 @@ is no object) is a fault of its own, with the place it would have in the plan.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from metnos.contracts.aliases import alias
 from metnos.evaluate.importing.notation import Broken, Found, Notation
 from metnos.plan.diagnostics import Diagnostic
-from metnos.plan.jsondata import pointer
+from metnos.plan.jsondata import is_list, is_object, pointer
 from metnos.plan.references import Parts, Reference, StepTarget
 from metnos.plan.spelling import format_parts, is_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 LAST = "var_result"
 """Not a tool: it maps what is asked back."""
@@ -70,14 +70,15 @@ def arguments_of(call: dict[str, Any]) -> Any:
     return {} if found is None else found
 
 
-def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
-    """A JSON object."""
-    return isinstance(value, dict)
-
-
-def is_list(value: Any) -> TypeGuard[list[Any]]:
-    """A JSON list."""
-    return isinstance(value, list)
+def with_texts(value: Any, where: str, text: Callable[[str, str], str]) -> Any:
+    """JSON data with each text in it replaced by what `text` makes of it and its pointer."""
+    if isinstance(value, str):
+        return text(value, where)
+    if is_object(value):
+        return {name: with_texts(item, pointer(where, name), text) for name, item in value.items()}
+    if is_list(value):
+        return [with_texts(item, pointer(where, index), text) for index, item in enumerate(value)]
+    return value
 
 
 def gold_pointer(where: str, plan: dict[str, Any]) -> str:
@@ -116,8 +117,8 @@ class _Converter:
             return call
         arguments = arguments_of(call)
         if _is_last(call):
-            return {"tool": "final_answer", "args": {"data": self.value(arguments, f"{where}/args/data")}}
-        step: dict[str, Any] = {"args": self.value(arguments, f"{where}/args")}
+            return {"tool": "final_answer", "args": {"data": with_texts(arguments, f"{where}/args/data", self.text)}}
+        step: dict[str, Any] = {"args": with_texts(arguments, f"{where}/args", self.text)}
         name = call.get("name")
         if name is not None:
             step["tool"] = alias(name) if isinstance(name, str) and name else name
@@ -127,15 +128,6 @@ class _Converter:
         elif label and self.calls[self.steps[label] - 1] is not call:
             self.fault("duplicate-id", f"{where}/id", label, f"a label that call {self.steps[label]} has not")
         return step
-
-    def value(self, value: Any, where: str) -> Any:
-        if isinstance(value, str):
-            return self.text(value, where)
-        if is_object(value):
-            return {name: self.value(item, pointer(where, name)) for name, item in value.items()}
-        if is_list(value):
-            return [self.value(item, pointer(where, index)) for index, item in enumerate(value)]
-        return value
 
     def text(self, text: str, where: str) -> str:
         try:
