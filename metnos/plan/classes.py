@@ -51,7 +51,7 @@ _CODES: Final[dict[FaultClass, str]] = {
     """,
     "out-of-scope": """
         sealed-literal continue-with-effect unrequested-effect negated-effect ungrounded-target
-        unrequested-overwrite destination-ignored nothing-to-undo no-feedback no-entry secret-not-granted withheld
+        unrequested-overwrite clause-place destination-ignored nothing-to-undo no-feedback no-entry secret-not-granted withheld
         outside-roots
         symlink not-a-file not-a-file-system in-trash address-refused step-budget plan-budget policy-denied
         approval-stranger no-model out-of-scope

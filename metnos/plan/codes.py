@@ -95,6 +95,7 @@ CODES: dict[str, Code] = {
     "unrequested-overwrite": Code("model", "Something would be replaced that was not asked to be", "Ask to overwrite it, or choose another name."),
     "action-missing": Code("model", "Something that was asked for is not in the plan", "Add a step that does it, or ask for less."),
     "clause-order": Code("model", "The steps are not in the order in which they were asked for", "Put the steps in the order said."),
+    "clause-place": Code("model", "A step uses a name that only something asked for later speaks of", "Use what its own clause, or one before it, names."),
     "destination-ignored": Code("model", "The plan writes elsewhere than the request says", "Write to the destination that the request names."),
     "provider-ignored": Code("model", "The request names a provider that the plan does not use", "Use a tool of that provider, or leave its name out."),
     "guard-failed": Code("environment", "A guard could not judge the plan", "This is a fault of Metnos: please report it."),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from metnos.request.explained import Explained
+from metnos.request.relations import PLACES, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ def _is_announced(seen: Sequence[Seen], at: int, lexicon: Lexicon) -> bool:
         before -= 1
     if before < 0:
         return False
-    return seen[before].announces or seen[before].said in lexicon.towards | lexicon.inside
+    return seen[before].announces or relation_of(seen[before].said, lexicon) in PLACES
 
 
 def _stands_alone(seen: Sequence[Seen], at: int, lexicon: Lexicon) -> bool:

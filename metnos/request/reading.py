@@ -68,6 +68,7 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         plural_form=slots["plural_form"],
         towards=_set(marks["towards"]),
         inside=_set(marks["inside"]),
+        origin=_set(marks["origin"]),
         means=_set(marks["means"]),
         named=_set(marks["named"]),
         joins=_set(marks["joins"]),

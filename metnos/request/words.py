@@ -190,6 +190,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """Prepositions before a destination ("to", "into")."""
     inside: frozenset[str]
     """Prepositions before a place, which may be a destination ("in", "on")."""
+    origin: frozenset[str]
+    """Prepositions before where something comes from, or whose it is ("from", "of")."""
     means: frozenset[str]
     """Words before the means by which something is done ("with", "via")."""
     names: frozenset[str]

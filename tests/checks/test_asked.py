@@ -69,7 +69,7 @@ TOOLS = (
 KNOWN = Catalog().with_contracts(TOOLS)
 OWN = Validator(KNOWN)
 END: dict[str, Any] = {"tool": "final_answer", "args": {}}
-GUARDS = ("clause-coverage", "clause-order", "explicit-destination", "provider-named")
+GUARDS = ("clause-coverage", "clause-order", "clause-place", "explicit-destination", "provider-named")
 
 
 def judged(text: str, *steps: Any, end: dict[str, Any] = END, language: str | None = None, **context: Any) -> Guarded:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from metnos.contracts.vocabulary import VERBS
-from metnos.request.explained import lexicon_of
-from metnos.request.tokens import tokenise
+from metnos.request.relations import relation_in
 
 if TYPE_CHECKING:
     from metnos.checks.model import Checked, CheckedStep
@@ -52,8 +51,6 @@ TEXTUAL = frozenset({"text", "match", "row"})
 """Kinds that are the inside of a file."""
 SOUGHT = frozenset({"read", "sort", "filter", "render"})
 """Readings that something in particular answers."""
-_REACH = 4
-"""How many words stand between a preposition and what it belongs to ("to the new file out.md")."""
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -90,7 +87,7 @@ def actions_of(request: Request) -> list[Action]:
         slots = slots_in(request, clause)
         for intent in clause.intents:
             named = intent.verb == "read" and any(
-                slot.kind == "path" and mark_of(request, clause, slot) == "" for slot in slots
+                slot.kind == "path" and relation_in(request, clause, slot) == "object" for slot in slots
             )
             found.append(Action(index, intent, slots, named))
     _LAST[:] = [(request, found)]
@@ -101,25 +98,6 @@ def slots_in(request: Request, clause: Clause) -> tuple[Slot, ...]:
     """The slots that stand in a clause; a list is its items."""
     inside = [slot for slot in request.slots if clause.start <= slot.start < clause.end]
     return tuple(item for slot in inside for item in slot.items or (slot,))
-
-
-def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
-    """The word that says what a slot is to its verb: `to`, `in`, `from` …; `""` if it is what is acted on."""
-    lexicon = lexicon_of(request)
-    words = [token.key for token in tokenise(request.text[clause.start : slot.start]) if token.kind == "word"]
-    for key in reversed(words[-_REACH:]):
-        word = lexicon.words.get(key)
-        if key in lexicon.name_marks or key in lexicon.file_nouns:
-            continue
-        if word is None or _is_verb(word.roles):
-            return ""
-        if word.roles & {"preposition", "place"} or key in lexicon.towards:
-            return key
-    return ""
-
-
-def _is_verb(roles: frozenset[str]) -> bool:
-    return "verb" in roles and not roles & {"content", "object"}
 
 
 # ------------------------------------------------------------------------------------------------ steps

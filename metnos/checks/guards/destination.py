@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metnos.checks.guards.asked import Action, actions_of, answering, mark_of
+from metnos.checks.guards.asked import Action, actions_of, answering
 from metnos.checks.guards.grounding import normalised
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.checks.guards.places import at_home
@@ -18,7 +18,7 @@ from metnos.checks.guards.values import comes_from_input, texts_of
 from metnos.checks.model import Fine
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
-from metnos.request.explained import lexicon_of
+from metnos.request.relations import relation_in
 from metnos.request.spaced import spaced_names
 from metnos.values.expressions import DictOf
 
@@ -61,11 +61,11 @@ def destination_of(request: Request, action: Action) -> Slot | None:
         return next((slot for slot in reversed(action.slots) if slot.kind in _RECEIVERS), None)
     if verb not in PLACING:
         return None
-    lexicon, clause = lexicon_of(request), request.clauses[action.clause]
-    marked = [(slot, mark_of(request, clause, slot)) for slot in action.slots if slot.kind in _NAMES]
-    towards = [slot for slot, mark in marked if mark in lexicon.towards]
-    inside = [slot for slot, mark in marked if mark in lexicon.inside and slot.kind in _FILES]
-    itself = [slot for slot, mark in marked if not mark and slot.kind in _FILES and verb in INTO]
+    clause = request.clauses[action.clause]
+    related = [(slot, relation_in(request, clause, slot)) for slot in action.slots if slot.kind in _NAMES]
+    towards = [slot for slot, relation in related if relation == "to"]
+    inside = [slot for slot, relation in related if relation == "in" and slot.kind in _FILES]
+    itself = [slot for slot, relation in related if relation == "object" and slot.kind in _FILES and verb in INTO]
     chosen = towards or inside or itself
     return chosen[-1] if chosen else None
 

@@ -11,7 +11,6 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from metnos.checks.guards.asked import mark_of
 from metnos.checks.guards.model import Checker, Finding, verdict
 from metnos.checks.guards.nested import nested_names
 from metnos.checks.guards.places import at_home
@@ -19,8 +18,8 @@ from metnos.checks.shapes import is_list, is_object
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
 from metnos.plan.references import FillerTarget, ItemTarget, Reference, StepTarget
-from metnos.request.explained import lexicon_of
 from metnos.request.named import names_said
+from metnos.request.relations import PLACES, relation_in
 from metnos.request.spaced import spaced_names, with_names
 from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref, Text
 
@@ -72,10 +71,8 @@ def places_said(request: Request | None) -> frozenset[str]:
     """Bare names that only say where: "delete the logs and show what is in documents" deletes no `documents`."""
     if request is None:
         return frozenset()
-    lexicon = lexicon_of(request)
-    where = lexicon.towards | lexicon.inside
     slots = [
-        (slot.text, mark_of(request, clause, slot) in where)
+        (slot.text, relation_in(request, clause, slot) in PLACES)
         for clause in request.clauses
         for slot in (*request.slots, *with_names((), spaced_names(request)))
         if clause.start <= slot.start < clause.end and not _LOOKS_LIKE_A_FILE.search(slot.text)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metnos.checks.guards.asked import mark_of
 from metnos.request.explained import lexicon_of
 from metnos.request.model import Slot
+from metnos.request.relations import PLACES, relation_in
 from metnos.request.spaced import spaced_names, with_names
 from metnos.request.tokens import tokenise
 
@@ -61,11 +61,11 @@ def _is_of_a_folder(request: Request, clause: Clause, slot: Slot) -> bool:
 
 
 def _in(request: Request, clause: Clause, named: list[Slot]) -> Iterable[Nested]:
-    lexicon = lexicon_of(request)
-    marked = [(slot, mark_of(request, clause, slot)) for slot in named if clause.start <= slot.start < clause.end]
-    places = [slot for slot, mark in marked if mark in lexicon.inside and "." not in str(slot.value)]
-    for slot, mark in marked:
-        if mark in lexicon.inside | lexicon.towards or not _is_of_a_folder(request, clause, slot):
+    inside = [slot for slot in named if clause.start <= slot.start < clause.end]
+    related = [(slot, relation_in(request, clause, slot)) for slot in inside]
+    places = [slot for slot, relation in related if relation == "in" and "." not in str(slot.value)]
+    for slot, relation in related:
+        if relation in PLACES or not _is_of_a_folder(request, clause, slot):
             continue
         for place in places:
             if place.end <= slot.start or slot.end <= place.start:

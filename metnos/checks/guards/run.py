@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from metnos.checks.guards.afterwards import CLAUSE_PLACE
 from metnos.checks.guards.clauses import CLAUSE_COVERAGE, CLAUSE_ORDER
 from metnos.checks.guards.destination import EXPLICIT_DESTINATION
 from metnos.checks.guards.effects import OVERWRITE_PROTECTION, REQUESTED_EFFECTS
@@ -27,6 +28,7 @@ CHECKERS: tuple[Checker, ...] = (
     OVERWRITE_PROTECTION,
     CLAUSE_COVERAGE,
     CLAUSE_ORDER,
+    CLAUSE_PLACE,
     EXPLICIT_DESTINATION,
     PROVIDER_NAMED,
 )

@@ -45,8 +45,9 @@ from metnos.propose.decode.choices import (
     unescaped,
     unique,
 )
+from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.entry import BYTES, TIMES, Entry, fields_of
-from metnos.propose.decode.offers import HERE, is_file_name
+from metnos.propose.decode.offers import HERE
 from metnos.propose.decode.results import collections, figures, results
 from metnos.propose.decode.state import admits
 

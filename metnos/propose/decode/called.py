@@ -11,7 +11,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from metnos.propose.decode.offers import WHERE, is_ending, is_file_name
+from metnos.propose.decode.endings import is_ending, is_file_name
+from metnos.request.relations import LOOKED_IN, relation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -269,7 +270,7 @@ class Called:
                 yield word.text
 
     def _is_where(self, word: Spoken) -> bool:
-        return self.offers.mark(word) in self.lexicon.inside | WHERE
+        return relation_of(self.offers.mark(word), self.lexicon) in LOOKED_IN
 
 
 @cache

@@ -11,8 +11,8 @@ from metnos.checks.shapes import Kind
 from metnos.plan.jsondata import is_object
 from metnos.plan.spelling import is_plain
 from metnos.propose.decode.choices import SOURCE, Argument, Choice, Fork, Form, Group, OneOf, Part, Value
+from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.entry import compared, type_class
-from metnos.propose.decode.offers import is_file_name
 
 if TYPE_CHECKING:
     from metnos.propose.decode.arguments import Arguments
