@@ -31,28 +31,30 @@ def rows(data: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("raw", "args", "expected"),
     [
-        ("a,b\n1,x\n2,\n", {}, [{"a": "1", "b": "x"}, {"a": "2", "b": ""}]),
-        ("a;b\r\n1,5;x\r\n", {}, [{"a": "1,5", "b": "x"}]),
-        ("a\tb\n1\t2", {}, [{"a": "1", "b": "2"}]),
-        ("a|b\n1|2", {}, [{"a": "1", "b": "2"}]),
-        ("a b\n1 2", {}, [{"a b": "1 2"}]),
-        ("a b\n1 2", {"delimiter": " "}, [{"a": "1", "b": "2"}]),
-        ('"a;b",c\n"x,""y""\nz",2\n', {}, [{"a;b": 'x,"y"\nz', "c": "2"}]),
-        ("a,b\n\n1,2\n\n", {}, [{"a": "1", "b": "2"}]),
-        (" a ,\n1,2\n", {}, [{"a": "1", "column2": "2"}]),
-        ("1,2\n3,4\n", {"header": False}, [{"column1": "1", "column2": "2"}, {"column1": "3", "column2": "4"}]),
-        ("1,2\n", {"header": False, "columns": ["p", "q"]}, [{"p": "1", "q": "2"}]),
+        ("a,b\n1,x\n2,\n", {}, [{"a": 1, "b": "x"}, {"a": 2, "b": ""}]),
+        ("a;b\r\np;x\r\n", {}, [{"a": "p", "b": "x"}]),
+        ("a\tb\np\tq", {}, [{"a": "p", "b": "q"}]),
+        ("a|b\np|q", {}, [{"a": "p", "b": "q"}]),
+        ("a b\np q", {}, [{"a b": "p q"}]),
+        ("a b\np q", {"delimiter": " "}, [{"a": "p", "b": "q"}]),
+        ('"a;b",c\n"x,""y""\nz",q\n', {}, [{"a;b": 'x,"y"\nz', "c": "q"}]),
+        ("a,b\n\np,q\n\n", {}, [{"a": "p", "b": "q"}]),
+        (" a ,\np,q\n", {}, [{"a": "p", "column2": "q"}]),
+        ("p,q\nr,s\n", {"header": False}, [{"column1": "p", "column2": "q"}, {"column1": "r", "column2": "s"}]),
+        ("p,q\n", {"header": False, "columns": ["p", "q"]}, [{"p": "p", "q": "q"}]),
         ("a,a\n1,2\n", {"columns": ["p", "q"], "header": False, "max_rows": 1}, [{"p": "a", "q": "a"}]),
-        ("a,b\n1,2\n", {"columns": ["p", "q"]}, [{"p": "1", "q": "2"}]),
-        ("a,b\n1\n", {"ragged": "pad"}, [{"a": "1", "b": None}]),
-        ("a,b\n1\n1,2,3\n4,5\n", {"ragged": "drop"}, [{"a": "4", "b": "5"}]),
+        ("a,b\np,q\n", {"columns": ["p", "q"]}, [{"p": "p", "q": "q"}]),
+        ("a,b\nx\n", {"ragged": "pad"}, [{"a": "x", "b": None}]),
+        ("a,b\n1\n1,2,3\nx,y\n", {"ragged": "drop"}, [{"a": "x", "b": "y"}]),
         ("n,t\n-1,007\n2.5,1e3\n ,x\n1e3,\n", {"numbers": ["n"]}, [
             {"n": -1, "t": "007"}, {"n": 2.5, "t": "1e3"}, {"n": None, "t": "x"}, {"n": 1000.0, "t": ""},
         ]),
+        ("n,t\n1,2\n", {"numbers": ["n"]}, [{"n": 1, "t": "2"}]),
+        ("n,t\n1,2\n", {"numbers": []}, [{"n": "1", "t": "2"}]),
         ("n;t\n1,5;a\n-2;b\n", {"numbers": ["n"], "decimal": ","}, [{"n": 1.5, "t": "a"}, {"n": -2, "t": "b"}]),
         ("è\nß\n".encode("latin-1"), {"encoding": "latin-1"}, [{"è": "ß"}]),
-        ("\ufeffa,b\n1,2\n", {}, [{"a": "1", "b": "2"}]),
-        ("a,b\n1,2\n".encode("utf-16"), {}, [{"a": "1", "b": "2"}]),
+        ("\ufeffa,b\np,q\n", {}, [{"a": "p", "b": "q"}]),
+        ("a,b\np,q\n".encode("utf-16"), {}, [{"a": "p", "b": "q"}]),
         ("", {}, []),
         ("a,b\n", {"numbers": ["b"]}, []),
     ],
@@ -60,6 +62,104 @@ def rows(data: Any) -> list[Any]:
 def test_rows(shipped: Shipped, raw: str | bytes, args: dict[str, Any], expected: list[Any]) -> None:
     put(shipped, raw)
     assert rows(shipped.data("read_files_csv", path="x", **args)) == expected
+
+
+NOT = None
+"""The column stays text."""
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "args", "expected"),
+    [
+        (("1", "-20", " 3 "), ",", {}, [1, -20, 3]),
+        (("12.50", "8.00", "7"), ",", {}, [12.5, 8.0, 7]),
+        (("0.5", "-0.25"), ",", {}, [0.5, -0.25]),
+        (("1", "", "  ", "2"), ",", {}, [1, None, None, 2]),
+        (("", ""), ",", {}, NOT),
+        (("1", "n/a"), ",", {}, NOT),
+        (("1", "007"), ",", {}, NOT),
+        (("00.5",), ",", {}, NOT),
+        (("+39",), ",", {}, NOT),
+        (("-0",), ",", {}, NOT),
+        (("-0.00",), ",", {}, NOT),
+        (("1e5",), ",", {}, NOT),
+        (("12%",), ",", {}, NOT),
+        (("٣",), ",", {}, NOT),
+        ((".5",), ",", {}, NOT),
+        (("5.",), ",", {}, NOT),
+        (("9007199254740991", "-9007199254740991"), ",", {}, [2**53 - 1, 1 - 2**53]),
+        (("9007199254740992",), ",", {}, NOT),
+        (("9" * 400,), ",", {}, NOT),
+        (("0.1234567890123456",), ",", {}, NOT),
+        # Editions are no amounts.
+        (("1.9", "1.10"), ",", {}, NOT),
+        (("1.9", "1.11"), ",", {}, [1.9, 1.11]),
+        (("1.90", "1.10"), ",", {}, [1.9, 1.1]),
+        # Decimal commas.
+        (("12,50", "8,00", "7"), ";", {}, [12.5, 8.0, 7]),
+        (("12,50", "-3,75"), "\t", {}, [12.5, -3.75]),
+        (("1,5", "2,5"), ",", {}, NOT),
+        (("1,5", "2.5"), ";", {}, NOT),
+        (("1,234", "2,500"), ";", {}, NOT),
+        (("1,234", "2,5"), ";", {}, [1.234, 2.5]),
+        (("0,125", "1,250"), ";", {}, [0.125, 1.25]),
+        (("1234,125", "1,250"), ";", {}, [1234.125, 1.25]),
+        (("1.234", "2.500"), ";", {}, NOT),
+        (("1.234", "2.500"), ",", {}, [1.234, 2.5]),
+        (("1.25",), ";", {}, [1.25]),
+        (("1.234,50",), ";", {}, NOT),
+        (("1.234.567",), ";", {}, NOT),
+        (("1,234", "2,500"), ";", {"decimal": ","}, [1.234, 2.5]),
+        (("1,5",), ",", {"decimal": ","}, [1.5]),
+        (("1.5",), ",", {"decimal": ","}, NOT),
+        (("1.234",), ";", {"decimal": "."}, [1.234]),
+        (("1,5",), ";", {"decimal": "."}, NOT),
+    ],
+)
+def test_columns_that_are_plainly_numbers_are_learned(
+    shipped: Shipped, cells: tuple[str, ...], delimiter: str, args: dict[str, Any], expected: list[Any] | None
+) -> None:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([("n", "t"), *((cell, "x") for cell in cells)])
+    put(shipped, out.getvalue())
+    data = shipped.data("read_files_csv", path="x", delimiter=delimiter, **args)
+    found = [row["n"] for row in rows(data)]
+    assert found == (list(cells) if expected is None else expected)
+    assert [type(cell) for cell in found] == [type(cell) for cell in (cells if expected is None else expected)]
+
+
+def test_a_column_is_one_thing_in_all_files(shipped: Shipped) -> None:
+    put(shipped, "id,n,only\n1,10,1\n", "one.csv")
+    put(shipped, "id,n\nA2,20\n", "two.csv")
+    data = shipped.data("read_files_csv", files=["one.csv", "two.csv"])
+    assert rows(data) == [{"id": "1", "n": 10, "only": 1}, {"id": "A2", "n": 20}]
+
+
+def test_whether_a_column_holds_numbers_nobody_has_to_know(shipped: Shipped) -> None:
+    put(shipped, "id,year,total\n1,2025,12.50\n2,2026,8.00\n", "orders.csv")
+    put(shipped, "id,name\n1,Ada\n2,Bob\nA3,Cy\n", "people.csv")
+    orders = shipped.data("read_files_csv", path="orders.csv")["entries"]
+    people = shipped.data("read_files_csv", path="people.csv")["entries"]
+
+    def kept(field: str, op: str, value: Any, entries: list[Any]) -> list[Any]:
+        data = shipped.data("filter_entries", entries=entries, field=field, op=op, value=value)
+        return [entry["id"] for entry in data["entries"]]
+
+    assert kept("year", "eq", "2026", orders) == [2]
+    assert kept("year", "ne", "2026", orders) == [1]
+    assert kept("year", "in", ["2026", "x"], orders) == [2]
+    assert kept("year", "contains", "202", orders) == [1, 2]
+    assert kept("year", "contains", 25, orders) == [1]
+    assert kept("year", "starts_with", 2026, orders) == [2]
+    assert kept("year", "matches", "5$", orders) == [1]
+    assert kept("total", "gt", "8.5", orders) == [1]
+    assert kept("total", "eq", "12.50", orders) == [1]
+    assert kept("total", "contains", "8", orders) == [2]
+    assert kept("id", "eq", 1, people) == ["1"]
+    assert kept("id", "contains", 3, people) == ["A3"]
+    assert shipped.error("filter_entries", entries=people, field="id", op="gt", value=1)[1] == "value-type"
+    joined = shipped.data("join_entries", entries=orders, other=people, on="id")["entries"]
+    assert [entry["name"] for entry in joined] == ["Ada", "Bob"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +209,7 @@ def test_several_tables_and_how_they_were_read(shipped: Shipped) -> None:
     put(shipped, "a;c\n5;6\n", os.fsdecode(b"tw\xf2.csv"))
     found = shipped.data("find_files")["entries"]
     data = shipped.data("read_files_csv", files=found)
-    assert rows(data) == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}, {"a": "5", "c": "6"}]
+    assert rows(data) == [{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"a": 5, "c": 6}]
     assert data["files"] == [
         {"path": "one.csv", "rows": 2, "columns": ["a", "b"], "delimiter": ","},
         {"path": "tw\ufffd.csv", "rows": 1, "columns": ["a", "c"], "delimiter": ";"},
@@ -119,7 +219,7 @@ def test_several_tables_and_how_they_were_read(shipped: Shipped) -> None:
 def test_rows_that_were_left_out_are_told(shipped: Shipped) -> None:
     put(shipped, "a,b\n\n1\n2,3\n4,5\n6,7\n")
     outcome = shipped("read_files_csv", path="x", ragged="drop", max_rows=2, delimiter=",")
-    assert rows(outcome.data) == [{"a": "2", "b": "3"}, {"a": "4", "b": "5"}]
+    assert rows(outcome.data) == [{"a": 2, "b": 3}, {"a": 4, "b": 5}]
     assert outcome.truncated
     assert outcome.data["truncated"] is True
     assert outcome.counters == {"blank": 1, "dropped": 1}

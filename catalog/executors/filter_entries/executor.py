@@ -1,12 +1,15 @@
 """Keeps the entries whose field satisfies a condition; their order stays.
 
 Law: numbers compare with numbers, text with text, times (ISO 8601 with offset) as instants; anything else is an
-error that names the entry. Patterns run on RE2, which cannot be made slow. `ignore_case` is about text alone.
+error that names the entry. Whether a column holds numbers or text nobody has to know: a value that spells a number is
+that number to one that is found, and a number that is looked for in text is its spelling. Patterns run on RE2, which
+cannot be made slow. `ignore_case` is about text alone.
 """
 
 from __future__ import annotations
 
 import operator
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 from unicodedata import normalize
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 TEXT = {"starts_with": str.startswith, "ends_with": str.endswith}
+PLAIN = re.compile(r"-?(0|[1-9][0-9]*)([.][0-9]+)?")
 
 
 class Mismatch(Exception):
@@ -89,6 +93,8 @@ def _plain_test(op: str, value: Any) -> Test:
         return lambda found: any(_equal(found, choice) for choice in choices)
     if op == "contains":
         return lambda found: _contains(found, value)
+    if _kind(value) == "number":
+        value = _spelled(value)
     if not isinstance(value, str):
         raise Mismatch(f"`{op}` needs text, not {_kind(value)}")
     if op == "matches":
@@ -100,10 +106,13 @@ def _ordered(compare: Callable[[Any, Any], bool], value: Any) -> Test:
     if _kind(value) not in ("number", "text"):
         raise Mismatch(f"an order needs a number or text, not {_kind(value)}")
     instant = _instant(value)
+    number = _number(value)
 
     def test(found: Any) -> bool:
         if found is None:
             return False
+        if number is not None and _kind(found) == "number":
+            return compare(found, number)
         if _kind(found) != _kind(value):
             raise Mismatch(f"{_kind(found)} cannot be compared with {_kind(value)}")
         if instant is not None and (when := _instant(found)) is not None:
@@ -114,7 +123,12 @@ def _ordered(compare: Callable[[Any, Any], bool], value: Any) -> Test:
 
 
 def _equal(found: Any, value: Any) -> bool:
-    if _kind(found) != _kind(value):
+    kinds = (_kind(found), _kind(value))
+    if kinds == ("number", "text"):
+        return found == _number(value)
+    if kinds == ("text", "number"):
+        return found == _spelled(value)
+    if kinds[0] != kinds[1]:
         return False
     if found == value:
         return True
@@ -127,6 +141,8 @@ def _contains(found: Any, value: Any) -> bool:
         return False
     if isinstance(found, list):
         return any(_equal(item, value) for item in cast("list[Any]", found))
+    if _kind(value) == "number":
+        value = _spelled(value)
     if not isinstance(value, str):
         raise Mismatch(f"text cannot contain {_kind(value)}")
     return value in _text(found)
@@ -147,9 +163,23 @@ def _matching(pattern: str, *, ignore_case: bool = False) -> Test:
 
 
 def _text(found: Any) -> str:
+    if _kind(found) == "number":
+        return _spelled(found)
     if not isinstance(found, str):
         raise Mismatch(f"the field holds {_kind(found)}, not text")
     return found
+
+
+def _number(value: Any) -> int | float | None:
+    """The number that a text plainly spells."""
+    if not isinstance(value, str) or PLAIN.fullmatch(value.strip()) is None:
+        return None
+    return float(value) if "." in value else int(value)
+
+
+def _spelled(number: float) -> str:
+    """A number as text, without decimals that say nothing."""
+    return str(int(number)) if isinstance(number, int) or number.is_integer() else repr(number)
 
 
 def _kind(value: Any) -> str:

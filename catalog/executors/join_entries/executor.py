@@ -2,7 +2,8 @@
 
 Law: the first's fields stay as they are. A field of the second that any of the first has too is called by the prefix
 and its name; the second's key is left out, for it is equal. A key that is null, or absent, equals nothing. Values are
-equal as JSON: 1 and 1.0 are one number, `true` is none.
+equal as JSON: 1 and 1.0 are one number, `true` is none. A number equals the text that spells it: the same column may hold
+numbers in one table, and in another a word among them.
 """
 
 from __future__ import annotations
@@ -89,6 +90,13 @@ def _keys(argument: str, entries: list[dict[str, Any]], fields: list[str], missi
         if any(isinstance(value, list | dict) for value in values):
             raise TypeError
         # A truth value is told apart from the numbers 0 and 1, which it equals in Python.
-        key = tuple((isinstance(value, bool), value) for value in values)
+        key = tuple((isinstance(value, bool), _spelled(value)) for value in values)
         keys.append(None if any(value is None for value in values) else key)
     return keys
+
+
+def _spelled(value: Any) -> Any:
+    """A number as text, without decimals that say nothing; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return str(int(value)) if isinstance(value, int) or value.is_integer() else repr(value)

@@ -1,7 +1,8 @@
 """Reads tables out of CSV files: one entry a row, its fields named by the header.
 
-Law: a cell is the text that stands in the file; only columns that were named become numbers. A row that does not fit
-its header, and a cell that is no number, is an error with its line, or is counted if the call says so.
+Law: a cell is the text that stands in the file, or a number: in the columns that were named so, or else in those that
+are plainly numbers from top to bottom (`learning.py`). A row that does not fit its header, and a cell of a named column
+that is no number, is an error with its line, or is counted if the call says so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from metnos.sdk import Context, FilesError, Result
 
 from .decoding import decoded, is_encoding, path_of, shown
+from .learning import learn
 from .tables import BadTable, Table, read_table
 
 MOST_TEXT = 16 * 1024 * 1024
@@ -59,6 +61,8 @@ def run(args: dict[str, Any], ctx: Context) -> Result:
         ctx.progress(len(files), len(wanted), path)
         if truncated:
             break
+    if "numbers" not in args:
+        learn(rows, (file["delimiter"] for file in files), args.get("decimal"))
     data = {"entries": rows, "count": len(rows), "files": files} | ({"truncated": True} if truncated else {})
     warnings = tuple(f"{reason}: {count} rows" for reason, count in sorted(counters.items()) if reason != "blank")
     return Result.done(data, counters=dict(counters), truncated=truncated, warnings=warnings)

@@ -142,7 +142,6 @@ class Arguments:
         if not required and only is None and not self._is_offered(name, schema):
             return None
         required = required or self.must_say(name) or self._is_wanted(name) or bool(self._as_file(schema))
-        required = required or (self._are_numbers(name, schema) and bool(self.offers.columns.reckoned))
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
@@ -172,10 +171,8 @@ class Arguments:
             )
         named = schema.get("type")
         if named == "array" and self._names_columns(schema.get("items")):
-            columns = self.offers.columns
-            if name == NUMBERS:
-                return bool(columns.reckoned) or self.offers.mentions(name)
-            return self.offers.mentions(HEADER)  # whoever reads names the columns only where the file does not
+            # A reader learns the columns, and what is in them: they are said only where the request speaks of just that.
+            return self.offers.mentions(NUMBERS if name == NUMBERS else HEADER)
         if named == "boolean":
             return self.offers.mentions(name)
         if named in ("integer", "number") and not self.contract.lenient:
@@ -261,10 +258,6 @@ class Arguments:
         produces = self.contract.produces
         picks = produces is not None and produces.rule == PICKED and produces.roles.get("fields") == name
         return picks and is_list(types) and "array" in types
-
-    def _are_numbers(self, name: str, schema: dict[str, Any]) -> bool:
-        """Whether a list names columns whose cells are to be numbers."""
-        return name == NUMBERS and schema.get("type") == "array" and self._names_columns(schema.get("items"))
 
     def _names_columns(self, items: Any) -> bool:
         """Whether a list of texts can only be fields of what is made: those come with the data, so words name them."""
