@@ -47,6 +47,7 @@ from metnos.propose.decode.choices import (
 )
 from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.entry import BYTES, TIMES, Entry, fields_of
+from metnos.propose.decode.formats import ending_of, reads
 from metnos.propose.decode.offers import HERE
 from metnos.propose.decode.results import collections, figures, results
 from metnos.propose.decode.state import admits
@@ -61,6 +62,7 @@ UNLIKE: Final = "ne"
 PICKED: Final = "pick"
 NUMBERS: Final = "numbers"
 HEADER: Final = "header"
+AUTO: Final = "auto"
 """What a request speaks of (`mentions.toml`)."""
 WRITING: Final = "text"
 """The kind of what is put into files."""
@@ -94,7 +96,7 @@ class Arguments:
             sofar: The steps so far.
             offers: Of the request.
             entry: What the tool is handed.
-            formats: Endings of files that have a tool of this family for themselves ("csv").
+            formats: Endings of files for which this family has readers of their own ("csv").
             known: What was found for arguments that do not look at the steps; filled here.
         """
         self.bound = bound
@@ -167,7 +169,11 @@ class Arguments:
             return (
                 self.must_say(name)
                 or bool(self._as_file(schema))
-                or any(isinstance(each, str) and self.offers.says(each) for each in schema["enum"])
+                or (
+                    # What is found out by itself is said only where it is spoken of: "x.jsonl" says no format.
+                    (schema.get("default") != AUTO or self.offers.mentions(name))
+                    and any(isinstance(each, str) and self.offers.says(each) for each in schema["enum"])
+                )
             )
         named = schema.get("type")
         if named == "array" and self._names_columns(schema.get("items")):
@@ -303,8 +309,8 @@ class Arguments:
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
             words = () if self.acts or default == HERE or offers.folders else offers.unexplained
-            names = [value for value in self._named(name, default) if self._is_at_hand(value)]
-            return unique((*names, *(() if offers.names else words), *self._inputs("string")))
+            said = (*self._named(name, default), *(() if offers.names else words))
+            return unique((*filter(self._is_at_hand, said), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
                 return offers.quoted
@@ -337,8 +343,7 @@ class Arguments:
             return True
         if not self.offers.arrivals.get(name.json, frozenset()).isdisjoint(self.sofar.missing):
             return False
-        ending = str(name.data).rsplit(".", 1)[-1].casefold()
-        return self.provider == ending or ending not in self.formats
+        return not self.formats or reads(self.provider, self.formats, [ending_of(str(name.data))], self.offers)
 
     def is_time(self, name: str) -> bool:
         """Whether an argument is a day or an instant."""

@@ -27,6 +27,7 @@ from metnos.propose.decode.choices import (
 )
 from metnos.propose.decode.clauses import Afterwards
 from metnos.propose.decode.entry import Entry
+from metnos.propose.decode.formats import endings_of, endings_of_siblings, reads
 from metnos.propose.decode.parts import Parts, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
 from metnos.propose.decode.state import admits, is_for, may_answer
@@ -72,8 +73,8 @@ class Tools:
         self.afterwards = Afterwards(offers)
         self.known: Known = {}
         self.values = Values(offers)
-        self.formats = frozenset(providers)
-        self.siblings = readers_by_format(self.bounds)
+        self.formats = frozenset(ending for provider in providers for ending in endings_of(provider))
+        self.siblings = endings_of_siblings(self.bounds)
         self.wanted = Wanted(offers, self.bounds, self.formats)
 
     def _admits(self, effect: EffectClass) -> bool:
@@ -224,8 +225,7 @@ class Tools:
             return True
         args = [data for step in sofar.behind(number) for data in sofar.steps[step.number - 1]["args"].values()]
         endings = {data.rsplit(".", 1)[-1].casefold() for data in args if isinstance(data, str) and "." in data}
-        own = provider_of(bound.contract)
-        return own in endings if own else endings.isdisjoint(formats)
+        return reads(provider_of(bound.contract), formats, endings, self.offers)
 
     def _is_narrow(self, bound: Bound, sofar: Sofar, number: int) -> bool:
         effect = mildest(bound.contract)
@@ -295,18 +295,6 @@ class Tools:
 def may_repeat(bound: Bound) -> bool:
     """Whether a tool may be handed what it made itself: only what narrows does more the second time."""
     return any(family.verb == NARROWING for family in bound.contract.families)
-
-
-def readers_by_format(bounds: Iterable[Bound]) -> dict[str, frozenset[str]]:
-    """Tool that reads → the formats that have a tool of the same family ("csv"): the ending of a file tells which reads it."""
-    bounds = [bound for bound in bounds if mildest(bound.contract) == "read"]
-    found: dict[str, frozenset[str]] = {}
-    for bound in bounds:
-        mine = set(bound.contract.families)
-        family = {provider_of(each.contract) for each in bounds if mine & set(each.contract.families)}
-        if len(family) > 1:
-            found[bound.contract.name] = frozenset(family - {""})
-    return found
 
 
 def _acts_on(bound: Bound, thing: str) -> bool:

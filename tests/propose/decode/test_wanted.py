@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FIND: Plan = {"tool": "find_files", "args": {"path": "docs"}}
 TXT: Plan = {"tool": "find_files", "args": {"pattern": "*.txt"}}
 CSV: Plan = {"tool": "find_files", "args": {"pattern": "*.csv"}}
+TSV: Plan = {"tool": "find_files", "args": {"pattern": "*.tsv"}}
 DIRS: Plan = {"tool": "list_dirs", "args": {}}
 SORT: Plan = {"tool": "sort_entries", "args": {"from_step": 1, "by": "size", "order": "desc"}}
 STATS: Plan = {"tool": "compute_stats", "args": {"from_step": 1}}
@@ -52,6 +53,24 @@ def line(checks: Checks, text: str, *steps: Plan) -> str:
         ("mostra le righe di data/stock.json", (), '1 read_files path="data/stock.json"', False),
         ("mostra le righe di data/stock.json", (), '1 read_files_json path="data/stock.json"', True),
         ("read letter.md", (), '1 read_files path="letter.md"', True),
+        ("read letter.md", (), '1 read_files_csv path="letter.md"', False),
+        ("read letter.md", (), '1 read_files_json path="letter.md"', False),
+        ("read letter", (), '1 read_files_json path="letter"', False),
+        ("the rows of stock.tsv", (), '1 read_files_csv path="stock.tsv"', True),
+        ("the rows of stock.tsv", (), '1 read_files path="stock.tsv"', False),
+        ("the rows of stock.tsv", (), '1 read_files_json path="stock.tsv"', False),
+        ("leggi log/eventi.JSONL", (), '1 read_files_json path="log/eventi.JSONL"', True),
+        ("leggi log/eventi.JSONL", (), '1 read_files_json path="log/eventi.JSONL" format="json"', False),
+        ("leggi log/eventi.JSONL", (), '1 read_files path="log/eventi.JSONL"', False),
+        ("leggi log/eventi.jsonl", (), '1 read_files_csv path="log/eventi.jsonl"', False),
+        # Text of a table is read where it is asked for, and another ending where the format is said.
+        ("how many words are there in data/people.csv?", (), '1 read_files path="data/people.csv"', True),
+        ("il testo di data/people.csv", (), '1 read_files path="data/people.csv"', True),
+        ("copy the content of data/people.csv into a.txt", (), '1 read_files path="data/people.csv"', True),
+        ("rows of data.txt, which is csv", (), '1 read_files_csv path="data.txt"', True),
+        ("read data.json in format lines", (), '1 read_files_json path="data.json" format="lines"', True),
+        ("show what is in the tsv files", (TSV,), "2 read_files_csv <1", True),
+        ("show what is in the tsv files", (TSV,), "2 read_files <1", False),
         ("show what is in the csv files", (CSV,), "2 read_files <1", False),
         ("show what is in the csv files", (CSV,), "2 read_files_csv <1", True),
         ("show what is in the txt files", (TXT,), "2 read_files_csv <1", False),
