@@ -51,7 +51,10 @@ def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
     """The word that says what a slot is to its verb: `to`, `in`, `from` …; `""` if it is what is acted on."""
     lexicon = lexicon_of(request)
     words = [token.key for token in tokenise(request.text[clause.start : slot.start]) if token.kind == "word"]
-    for key in reversed(words[-_REACH:]):
+    for at in range(len(words) - 1, max(-1, len(words) - 1 - _REACH), -1):
+        key = words[at]
+        if at and is_aside(key, words[at - 1], lexicon):
+            return ""
         word = lexicon.words.get(key)
         if key in lexicon.name_marks or key in lexicon.file_nouns:
             continue
@@ -60,6 +63,18 @@ def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
         if word.roles & {"preposition", "place"} or key in lexicon.towards:
             return key
     return ""
+
+
+def is_aside(mark: str, before: str, lexicon: Lexicon) -> bool:
+    """Whether a word of place belongs to the verb before it, which has the place written onto it ("mettici dentro a.txt")."""
+    if mark not in lexicon.inside:
+        return False
+    return any(before.endswith(end) and _verb(before.removesuffix(end), lexicon) for end in lexicon.place_clitics)
+
+
+def _verb(stem: str, lexicon: Lexicon) -> bool:
+    words = (lexicon.words.get(stem + end) for end in ("", *lexicon.dropped))
+    return any(word is not None and bool(word.verb) for word in words)
 
 
 def _is_verb(roles: frozenset[str]) -> bool:

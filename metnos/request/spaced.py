@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 5
 """Words before the last one."""
-_NEVER: Final[frozenset[Role]] = frozenset(
+NEVER: Final[frozenset[Role]] = frozenset(
     (
         "article",
         "pronoun",
@@ -43,7 +43,7 @@ _NEVER: Final[frozenset[Role]] = frozenset(
     )
 )
 """Roles of words that no name goes on over."""
-_PLACED: Final[frozenset[Role]] = frozenset(("preposition", "place"))
+PLACED: Final[frozenset[Role]] = frozenset(("preposition", "place"))
 _ARTICLE: Final[frozenset[Role]] = frozenset(("article",))
 
 
@@ -55,6 +55,8 @@ class Spaced(NamedTuple):
     text: str
     sure: bool
     """The words have no other reading."""
+    new: bool = False
+    """It is to be made: that a shorter name is there says nothing."""
 
 
 def spaced_names(request: Request) -> tuple[Spaced, ...]:
@@ -62,7 +64,7 @@ def spaced_names(request: Request) -> tuple[Spaced, ...]:
     explained = request.explanation
     if not isinstance(explained, Explained):
         return ()
-    return tuple(_Reading(request.text, explained).all())
+    return tuple(Reading(request.text, explained).all())
 
 
 def chosen(
@@ -77,16 +79,24 @@ def chosen(
     """
     found: list[Spaced] = []
     names = [slot for slot in short if slot.kind in ("path", "name")]
-    for reading in sorted(readings, key=lambda one: one.start - one.end):
+    for reading in sorted(readings, key=lambda one: (one.start - one.end, not one.sure)):
         if any(one.start < reading.end and reading.start < one.end for one in found):
             continue
-        if there is not None and there(reading.text):
+        inside = [slot for slot in names if reading.start <= slot.start and slot.end <= reading.end]
+        if there is None:
+            found += [reading] if reading.sure else []
+        elif _is_there(reading, there):
+            # A list of files that are all there is a list, whatever else there is.
+            found += [] if len(inside) > 1 and all(there(str(slot.value)) for slot in inside) else [reading]
+        elif reading.sure and (reading.new or not any(there(str(s.value)) for s in inside if s.end == reading.end)):
             found.append(reading)
-        elif reading.sure:
-            inside = [slot for slot in names if reading.start <= slot.start and slot.end <= reading.end]
-            if there is None or not any(there(str(slot.value)) for slot in inside if slot.end == reading.end):
-                found.append(reading)
     return tuple(found)
+
+
+def _is_there(reading: Spaced, there: Callable[[str], bool]) -> bool:
+    """The name itself, or of a file the folder of it that has blanks."""
+    folder = reading.text.rpartition("/")[0] if has_ending(reading.text.split()[-1]) else ""
+    return there(reading.text) or (len(folder.split()) > 1 and there(folder))
 
 
 def with_names(slots: Iterable[Slot], names: Iterable[Spaced]) -> tuple[Slot, ...]:
@@ -97,7 +107,9 @@ def with_names(slots: Iterable[Slot], names: Iterable[Spaced]) -> tuple[Slot, ..
     return tuple(sorted((*kept, *made), key=lambda slot: slot.start))
 
 
-class _Reading:
+class Reading:
+    """The words of one request, and what a name may go on over."""
+
     def __init__(self, text: str, explained: Explained) -> None:
         self.text = text
         self.tokens: Sequence[Seen] = explained.tokens
@@ -109,7 +121,7 @@ class _Reading:
 
     def all(self) -> Iterator[Spaced]:
         for at, token in enumerate(self.tokens):
-            if token.kind == "path" and _has_ending(token.raw):
+            if token.kind == "path" and has_ending(token.raw):
                 yield from self._file(at)
             elif token.kind in ("word", "number") and at > 0:
                 yield from self._folder(at)
@@ -120,13 +132,13 @@ class _Reading:
         firsts: list[int] = []
         sure = False
         at = last - 1
-        while at >= max(0, last - _LONGEST) and self._is_joined(at):
+        while at >= max(0, last - _LONGEST) and self.is_joined(at):
             token = self.tokens[at]
             if token.kind == "path":
-                sure = not _has_ending(token.raw) and not token.raw.endswith("/")
+                sure = not has_ending(token.raw) and not token.raw.endswith("/")
                 firsts += [at] if sure else []
                 break
-            if self._is_word_of_name(at) and not self._begins(at):
+            if self.is_word_of_name(at) and not self.begins(at):
                 firsts.append(at)
             elif self._is_placed(at) and self._is_due(at - 1):
                 firsts.append(at)  # "rename a | da leggere.md"
@@ -135,7 +147,7 @@ class _Reading:
                 break
             at -= 1
         for first in reversed(firsts):
-            yield self._made(first, last, sure and self.tokens[first].kind == "path")
+            yield self.made(first, last, sure and self.tokens[first].kind == "path")
 
     def _is_due(self, at: int) -> bool:
         """Whether no further preposition can stand behind `at`: a verb or a preposition does."""
@@ -144,9 +156,9 @@ class _Reading:
         word = self.tokens[at].word
         if self.tokens[at].said in self.verbs:
             return self.tokens[at + 1].said not in self.of_verbs
-        return word is not None and (bool(word.roles & _PLACED) or (bool(word.verb) and "content" not in word.roles))
+        return word is not None and (bool(word.roles & PLACED) or (bool(word.verb) and "content" not in word.roles))
 
-    def _begins(self, at: int) -> bool:
+    def begins(self, at: int) -> bool:
         """A verb, or an unknown word where one is due: nothing but a mark, or a word that joins or asks, is before it."""
         known = self.tokens[at].word
         if (known is not None and not known.verb) or self.tokens[at].kind == "number":
@@ -159,9 +171,9 @@ class _Reading:
     # --- folders
 
     def _folder(self, first: int) -> Iterator[Spaced]:
-        mark = self._mark(first)
+        mark = self.mark(first)
         before_noun = mark == ""
-        if mark is None or not self._is_word_of_name(first):
+        if mark is None or not self.is_word_of_name(first):
             return
         lasts: list[int] = []
         at = first + 1
@@ -172,17 +184,17 @@ class _Reading:
         if before_noun:
             lasts = lasts if at < len(self.tokens) and self.tokens[at].said in self.lexicon.name_before else []
         for last in reversed(lasts):
-            whole = last == lasts[-1] and self._ends(last + 1)
+            whole = last == lasts[-1] and self.ends(last + 1)
             written = all(self._is_written_as_name(each) for each in range(first, last + 1))
-            yield self._made(first, last, whole and (mark in self.lexicon.named or written))
+            yield self.made(first, last, whole and (mark in self.lexicon.named or written))
 
     def _goes_on(self, at: int, free: bool) -> bool:
         """Whether a folder's name may go on: over known words only where the words say where it ends, or as a name is written."""
-        if not self._is_joined(at - 1) or not self._is_word_of_name(at):
+        if not self.is_joined(at - 1) or not self.is_word_of_name(at):
             return False
         return free or self._is_written_as_name(at) or self.tokens[at].said not in self.lexicon.known
 
-    def _mark(self, at: int) -> str | None:
+    def mark(self, at: int) -> str | None:
         """The word that announces a name here; `""`: an article, before a noun that names stand before; None: nothing."""
         before = at - 1
         article = False
@@ -198,16 +210,16 @@ class _Reading:
         token = self.tokens[at]
         return token.kind == "number" or token.raw[0].isupper()
 
-    def _ends(self, at: int) -> bool:
+    def ends(self, at: int) -> bool:
         """No noun goes on at `at`."""
         if at >= len(self.tokens) or self.tokens[at].kind != "word":
             return True
         word = self.tokens[at].word
-        return word is not None and (bool(word.roles & (_NEVER | _PLACED)) or self.tokens[at].said in self.announcing)
+        return word is not None and (bool(word.roles & (NEVER | PLACED)) or self.tokens[at].said in self.announcing)
 
     # --- words
 
-    def _is_word_of_name(self, at: int) -> bool:
+    def is_word_of_name(self, at: int) -> bool:
         """Whether a name may go on over this token."""
         token = self.tokens[at]
         if token.kind == "number":
@@ -217,7 +229,7 @@ class _Reading:
             return False
         if word is None:
             return True
-        if word.roles & (_NEVER | _PLACED) or (word.verb and not word.roles & {"content", "object"}):
+        if word.roles & (NEVER | PLACED) or (word.verb and not word.roles & {"content", "object"}):
             return False
         return word.object not in ("files", "dirs")
 
@@ -228,15 +240,15 @@ class _Reading:
             word is not None and "preposition" in word.roles and said not in self.lexicon.towards | self.lexicon.inside
         )
 
-    def _is_joined(self, at: int) -> bool:
+    def is_joined(self, at: int) -> bool:
         """Nothing but blanks stands between a token and the next."""
         behind, before = self.spots[at][1], self.spots[at + 1][0]
         return before > behind and "\n" not in self.text[behind:before]
 
-    def _made(self, first: int, last: int, sure: bool) -> Spaced:
+    def made(self, first: int, last: int, sure: bool, new: bool = False) -> Spaced:
         start, end = self.spots[first][0], self.spots[last][1]
-        return Spaced(start, end, self.text[start:end], sure)
+        return Spaced(start, end, self.text[start:end], sure, new)
 
 
-def _has_ending(name: str) -> bool:
+def has_ending(name: str) -> bool:
     return "." in name.rsplit("/", 1)[-1].strip(".")

@@ -3,7 +3,8 @@
 Law: language is not known here, nothing is dropped and nothing is guessed. The rules, in this order:
 
 1. white space is one `space` token a run;
-2. text between matching quotes (`"…"`, `“…”`, `«…»`, backticks; `'…'` only where a word cannot go on) is `quoted`;
+2. text between matching quotes (`"…"`, `“…”`, `«…»`, backticks; `'…'` only where a word cannot go on, and over
+   apostrophes inside of words) is `quoted`;
 3. what is left falls into chunks without white space. From a chunk, leading `(` and trailing `. , ; : ! ? )`
    are peeled as `punct`; the core is then, by the first rule that fits: letters (`word`), an Italian elision
    (`dell'` + the rest), a number with an optional sign of money before it and an optional unit behind it (`1.5MB`,
@@ -35,7 +36,7 @@ _SCAN = re.compile(
     r"|“[^“”]*”"
     r"|«[^«»]*»"
     r"|`[^`]*`"
-    r"|(?<!\S)'[^'\n]*'(?!\w)"
+    r"|(?<!\S)'(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"
     r'|[^\s"“”«»`]+'
     r"|."
 )

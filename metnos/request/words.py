@@ -192,6 +192,14 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """Prepositions before a place, which may be a destination ("in", "on")."""
     origin: frozenset[str]
     """Prepositions before where something comes from, or whose it is ("from", "of")."""
+    place_clitics: tuple[str, ...]
+    """Pronouns of a place that are written onto a verb ("mettici")."""
+    dropped: tuple[str, ...]
+    """Ends of verbs that a pronoun takes the place of ("mettere", "metterci")."""
+    there: Mapping[str, tuple[Phrase, ...]]
+    """First word → ways to speak of a folder that was named before ("into it")."""
+    genitive: frozenset[str]
+    """Prepositions that a name may hold ("lista della spesa")."""
     means: frozenset[str]
     """Words before the means by which something is done ("with", "via")."""
     names: frozenset[str]

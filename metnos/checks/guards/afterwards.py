@@ -16,8 +16,8 @@ from metnos.checks.guards.values import texts_of
 from metnos.checks.model import Fine
 from metnos.plan.diagnostics import Diagnostic
 from metnos.request.named import names_said
-from metnos.request.spaced import spaced_names
 from metnos.request.tokens import tokenise
+from metnos.request.wider import names_with_blanks
 
 if TYPE_CHECKING:
     from metnos.checks.model import CheckContext, Checked, CheckedStep
@@ -55,7 +55,7 @@ def _only_later(request: Request, action: Action) -> frozenset[str]:
     start = next_asked(request, action)
     slots = [item for slot in request.slots for item in slot.items or (slot,) if item.kind in _NAMING]
     said = [(slot.start, text) for slot in slots for text in (slot.text, str(slot.value))]
-    said += [(reading.start, reading.text) for reading in spaced_names(request)]
+    said += [(reading.start, reading.text) for reading in names_with_blanks(request)]
     bare = frozenset(names_said(request))
     tokens = ((token.start, request.text[token.start : token.end]) for token in tokenise(request.text))
     said += [(at, text) for at, text in tokens if text in bare]

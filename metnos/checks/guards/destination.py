@@ -1,7 +1,7 @@
 """Explicit destination: where the user said to write is where the plan writes.
 
 Law: the destination of a clause is the last of its paths behind "to", "into", "as"; else the last one behind "in", "on";
-else, for words that write into a file, the path that they act on. An address or URL is one for what is sent. It wins
+else the folder that it refers to ("into it"); else, for words that write into a file, the path that they act on. An address or URL is one for what is sent. It wins
 over whatever a step would give, and over a contract's default: a plan that writes elsewhere is refused. A path below the
 destination is in it. What the user answers when asked is said later, and is not held against the first wording.
 """
@@ -11,18 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metnos.checks.guards.asked import Action, actions_of, answering
-from metnos.checks.guards.grounding import normalised
+from metnos.checks.guards.grounding import is_what_is_acted_on, normalised
 from metnos.checks.guards.model import Checker, Finding, verdict
+from metnos.checks.guards.nested import nested_names
 from metnos.checks.guards.places import at_home
 from metnos.checks.guards.values import comes_from_input, texts_of
 from metnos.checks.model import Fine
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
+from metnos.request.referring import referred_place
 from metnos.request.relations import relation_in
-from metnos.request.spaced import spaced_names
+from metnos.request.wider import names_with_blanks
 from metnos.values.expressions import DictOf
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metnos.checks.model import CheckContext, Checked, CheckedStep
     from metnos.request.model import Request, Slot
 
@@ -54,25 +58,39 @@ def explicit_destination(checked: Checked, context: CheckContext) -> Finding:
     return verdict("explicit-destination", context, list(dict.fromkeys(found)))
 
 
-def destination_of(request: Request, action: Action) -> Slot | None:
-    """The slot that says where; None if the clause names no destination."""
+def destination_of(request: Request, action: Action, everything: Sequence[Slot] | None = None) -> Slot | None:
+    """The slot that says where; None if the clause names no destination.
+
+    Args:
+        request: What was said.
+        action: Of it.
+        everything: All slots of the request, as somebody reads them who knows more; None: as the rules of slots do.
+    """
+    clause = request.clauses[action.clause]
+    own = action.slots
+    if everything is not None:
+        own = tuple(slot for slot in everything if clause.start <= slot.start < clause.end)
     verb = action.intent.verb
     if verb == "send":
-        return next((slot for slot in reversed(action.slots) if slot.kind in _RECEIVERS), None)
+        return next((slot for slot in reversed(own) if slot.kind in _RECEIVERS), None)
     if verb not in PLACING:
         return None
-    clause = request.clauses[action.clause]
-    related = [(slot, relation_in(request, clause, slot)) for slot in action.slots if slot.kind in _NAMES]
+    related = [(slot, relation_in(request, clause, slot)) for slot in own if slot.kind in _NAMES]
     towards = [slot for slot, relation in related if relation == "to"]
     inside = [slot for slot, relation in related if relation == "in" and slot.kind in _FILES]
     itself = [slot for slot, relation in related if relation == "object" and slot.kind in _FILES and verb in INTO]
-    chosen = towards or inside or itself
-    return chosen[-1] if chosen else None
+    chosen = towards or inside
+    if chosen:
+        return chosen[-1]
+    given = [item for slot in request.slots for item in slot.items or (slot,)] if everything is None else everything
+    return referred_place(request, action.clause, given) or (itself[-1] if itself else None)
 
 
 def _targets(step: CheckedStep) -> tuple[str, ...]:
     given = [name for name, _ in step.args.items] if isinstance(step.args, DictOf) else []
-    return tuple(name for name in given if name in step.contract.targets) if step.contract.targets else tuple(given)
+    targets = tuple(name for name in given if name in step.contract.targets) if step.contract.targets else tuple(given)
+    # What is acted on is no destination, where the step names one: "rename a.txt to b.txt" does not take `b.txt` to `a.txt`.
+    return tuple(name for name in targets if not is_what_is_acted_on(name, step.contract)) or targets
 
 
 def _wanted(request: Request, destination: Slot, home: str) -> set[str]:
@@ -80,10 +98,15 @@ def _wanted(request: Request, destination: Slot, home: str) -> set[str]:
     said = (destination.text, at_home(destination.text, home), str(destination.value))
     around = (
         reading.text
-        for reading in spaced_names(request)
+        for reading in names_with_blanks(request)
         if reading.start <= destination.start and destination.end <= reading.end
     )
-    return {normalised(text) for text in (*said, *around)}
+    joined = (inner.text for inner in nested_names(request) if _is_part(destination, inner.name))
+    return {normalised(text) for text in (*said, *around, *joined)}
+
+
+def _is_part(slot: Slot, of: Slot) -> bool:
+    return of.start <= slot.start and slot.end <= of.end
 
 
 def _writes_to(step: CheckedStep, wanted: set[str]) -> bool:

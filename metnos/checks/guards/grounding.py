@@ -20,7 +20,8 @@ from metnos.plan.jsondata import pointer
 from metnos.plan.references import FillerTarget, ItemTarget, Reference, StepTarget
 from metnos.request.named import names_said
 from metnos.request.relations import PLACES, relation_in
-from metnos.request.spaced import spaced_names, with_names
+from metnos.request.spaced import with_names
+from metnos.request.wider import names_with_blanks
 from metnos.values.expressions import DictOf, Expression, ListOf, Literal_, Ref, Text
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def places_said(request: Request | None) -> frozenset[str]:
     slots = [
         (slot.text, relation_in(request, clause, slot) in PLACES)
         for clause in request.clauses
-        for slot in (*request.slots, *with_names((), spaced_names(request)))
+        for slot in (*request.slots, *with_names((), names_with_blanks(request)))
         if clause.start <= slot.start < clause.end and not _LOOKS_LIKE_A_FILE.search(slot.text)
     ]
     acted_on = {normalised(text) for text, placed in slots if not placed}
@@ -165,7 +166,7 @@ def _values(request: Request | None, home: str) -> frozenset[str]:
         values: list[Any] = slot.value if is_list(slot.value) else [slot.value]
         found.update(normalised(str(value)) for value in values)
     found.update(normalised(name) for name in names_said(request))
-    found.update(normalised(reading.text) for reading in spaced_names(request))
+    found.update(normalised(reading.text) for reading in names_with_blanks(request))
     found.update(normalised(inner.text) for inner in nested_names(request))
     return frozenset(found - {""})
 

@@ -1,6 +1,8 @@
-"""A folder that is to be made inside another: "create the folder 2027 in taxes" makes `taxes/2027`.
+"""Names that are said in two parts: a folder to be made inside another, and the new name of a file that stays where it is.
 
-Law: both parts are said in the clause that asks for the folder; nothing else is joined.
+Law: both parts are said in the clause that asks for it; nothing else is joined. "Create the folder 2027 in taxes" makes
+`taxes/2027`. "Rename taxes/old.txt to new.txt" makes `taxes/new.txt`: who renames a file does not ask for it to be moved,
+and an executor takes `new.txt` for what it says, a path below the granted folder.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metnos.request.explained import lexicon_of
 from metnos.request.model import Slot
+from metnos.request.named import names_said
 from metnos.request.relations import PLACES, relation_in
-from metnos.request.spaced import spaced_names, with_names
+from metnos.request.spaced import with_names
 from metnos.request.tokens import tokenise
+from metnos.request.wider import names_with_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +31,8 @@ class Nested(NamedTuple):
     name: Slot
     place: Slot
     text: str
+    stays: bool = False
+    """The place is that of a file that is renamed, and is still a name by itself."""
 
 
 def nested_names(request: Request, slots: Iterable[Slot] | None = None) -> tuple[Nested, ...]:
@@ -36,14 +42,26 @@ def nested_names(request: Request, slots: Iterable[Slot] | None = None) -> tuple
         request: What was said.
         slots: Its names; None: its slots, and every reading of a name with blanks.
     """
-    clauses = [clause for clause in request.clauses if _makes_a_folder(clause)]
-    if not clauses:
+    making = [clause for clause in request.clauses if _makes_a_folder(clause)]
+    renaming = [clause for clause in request.clauses if any(intent.verb == "rename" for intent in clause.intents)]
+    if not making and not renaming:
         return ()
     if slots is None:
         given = tuple(item for slot in request.slots for item in slot.items or (slot,))
-        slots = (*given, *with_names((), spaced_names(request)))
+        slots = (*given, *with_names((), names_with_blanks(request)))
     named = [slot for slot in slots if slot.kind in _NAMES and isinstance(slot.value, str) and slot.value]
-    return tuple(found for clause in clauses for found in _in(request, clause, named))
+    named += list(_bare(request, named)) if making else []
+    folders = (found for clause in making for found in _in(request, clause, named))
+    return (*folders, *(found for clause in renaming for found in _beside(request, clause, named)))
+
+
+def _bare(request: Request, named: list[Slot]) -> Iterable[Slot]:
+    """Names that no rule of slots takes, for a verb follows them ("dentro spese crea una cartella")."""
+    bare = frozenset(names_said(request))
+    for token in tokenise(request.text):
+        text = request.text[token.start : token.end]
+        if text in bare and not any(slot.start <= token.start < slot.end for slot in named):
+            yield Slot(kind="name", start=token.start, end=token.end, text=text, value=text)
 
 
 def _makes_a_folder(clause: Clause) -> bool:
@@ -70,3 +88,15 @@ def _in(request: Request, clause: Clause, named: list[Slot]) -> Iterable[Nested]
         for place in places:
             if place.end <= slot.start or slot.end <= place.start:
                 yield Nested(slot, place, f"{str(place.value).rstrip('/')}/{slot.value}")
+
+
+def _beside(request: Request, clause: Clause, named: list[Slot]) -> Iterable[Nested]:
+    """The new name of a file in a folder, where it has none of its own."""
+    inside = [slot for slot in named if clause.start <= slot.start < clause.end]
+    related = [(slot, str(slot.value), relation_in(request, clause, slot)) for slot in inside]
+    files = [
+        (slot, name.rpartition("/")[0]) for slot, name, relation in related if relation == "object" and "/" in name
+    ]
+    for slot, name, relation in related:
+        if relation in PLACES and "/" not in name and "." in name.strip("."):
+            yield from (Nested(slot, file, f"{folder}/{name}", stays=True) for file, folder in files if folder)

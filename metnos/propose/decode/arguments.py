@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from metnos.checks.bound import worst_effect
 from metnos.checks.guards.effects import REPLACING, mildest
-from metnos.checks.guards.grounding import is_what_is_acted_on, normalised
 from metnos.checks.providers import provider_of
 from metnos.checks.shapes import ANY, Shape
 from metnos.contracts.kinds import is_open
@@ -45,12 +44,11 @@ from metnos.propose.decode.choices import (
     unescaped,
     unique,
 )
-from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.entry import BYTES, TIMES, Entry, fields_of
-from metnos.propose.decode.formats import ending_of, reads
 from metnos.propose.decode.offers import HERE
 from metnos.propose.decode.results import collections, figures, results
 from metnos.propose.decode.state import admits
+from metnos.propose.decode.targets import Targets
 
 if TYPE_CHECKING:
     from metnos.checks.bound import Bound
@@ -309,8 +307,8 @@ class Arguments:
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
             words = () if self.acts or default == HERE or offers.folders else offers.unexplained
-            said = (*self._named(name, default), *(() if offers.names else words))
-            return unique((*filter(self._is_at_hand, said), *self._inputs("string")))
+            said = () if offers.names else words
+            return unique((*Targets(self).of(name, default, said), *self._inputs("string")))
         if name in contract.own_text:
             if not required:
                 return offers.quoted
@@ -324,26 +322,6 @@ class Arguments:
         if not required:
             return free if default is None else ()
         return (*free, *offers.names, *self._results("string"), *offers.times, *offers.extensions, *offers.passages)
-
-    def _named(self, name: str, default: Any) -> tuple[Value, ...]:
-        """Names for a target: of folders where it takes one; for a reading those of files, if there are such."""
-        names = self.offers.names
-        if default == HERE:
-            return self.offers.folders
-        files = tuple(value for value in names if is_file_name(str(value.data)))
-        if not self.acts and any("*" in str(part.get("default", "")) for part in self.properties.values()):
-            return (*files, *self.offers.folders)  # what has a pattern for the names in it may be a folder
-        if self.acts and is_what_is_acted_on(name, self.contract):
-            return tuple(value for value in names if normalised(str(value.data)) not in self.offers.only_places)
-        return names if self.acts or not files else files
-
-    def _is_at_hand(self, name: Value) -> bool:
-        """Whether a reading may be given a name: not where something is still to be put, nor another format's file."""
-        if self.acts:
-            return True
-        if not self.offers.arrivals.get(name.json, frozenset()).isdisjoint(self.sofar.missing):
-            return False
-        return not self.formats or reads(self.provider, self.formats, [ending_of(str(name.data))], self.offers)
 
     def is_time(self, name: str) -> bool:
         """Whether an argument is a day or an instant."""

@@ -55,7 +55,7 @@ class Names(Said):
     def _is_part(self, word: Spoken) -> bool:
         """Whether a word only stands for a part of a name: of one with blanks, or the folder that one is made in."""
         paths = [slot for slot in self.slots if slot.kind == "path" and slot.text != word.text]
-        around = (*paths, *(inner.place for inner in self.nested))
+        around = (*paths, *(inner.place for inner in self.nested if not inner.stays))
         return any(slot.start <= word.start and word.end <= slot.end for slot in around)
 
     def _is_name(self, name: str) -> bool:
@@ -160,7 +160,7 @@ class Names(Said):
         found: dict[str, set[Action]] = {}
         lexicon = self.lexicon
         for action in actions_of(self.request):
-            slot = destination_of(self.request, action) if action.effectful else None
+            slot = destination_of(self.request, action, self.slots) if action.effectful else None
             name = slot.value if slot is not None else None
             if name is None and action.effectful and action.intent.verb in PLACING:
                 clause = self.request.clauses[action.clause]

@@ -18,8 +18,9 @@ from metnos.checks.guards.nested import nested_names
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
 from metnos.request.explained import lexicon_of
-from metnos.request.spaced import chosen, spaced_names, with_names
+from metnos.request.spaced import chosen, with_names
 from metnos.request.tokens import tokenise
+from metnos.request.wider import names_with_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -85,12 +86,14 @@ class Said:
         """
         self.request = request
         given = tuple(item for slot in request.slots for item in slot.items or (slot,))
-        slots = with_names(given, chosen(spaced_names(request), there, given))
+        slots = with_names(given, chosen(names_with_blanks(request), there, given))
+        self.there = there
         self.nested = nested_names(request, slots)
-        """Folders that are to be made in others."""
+        """Folders that are to be made in others, and new names of files that stay where they are."""
         for inner in self.nested:
             path = msgspec.structs.replace(inner.name, kind="path", value=inner.text)
-            slots = tuple(path if slot is inner.name else slot for slot in slots if slot is not inner.place)
+            dropped = () if inner.stays else (inner.place,)
+            slots = tuple(path if slot is inner.name else slot for slot in slots if slot not in dropped)
         self.slots: tuple[Slot, ...] = slots
         """With names that have blanks as they are meant, and folders to be made inside others as one path."""
 

@@ -33,6 +33,14 @@ if TYPE_CHECKING:
         ("make a folder called Lake House inside trips", (), '1 create_dirs path="trips"', False),
         ("crea la cartella 'Case vecchie' dentro viaggi", (), '1 create_dirs path="viaggi/Case vecchie"', True),
         ("crea la cartella 'Case vecchie' dentro viaggi", (), '1 create_dirs path="Case vecchie"', False),
+        ("dentro viaggi crea una cartella mare", (), '1 create_dirs path="viaggi/mare"', True),
+        ("rename a.txt to dear a.txt", ("a.txt",), '1 move_files path="a.txt" to="dear a.txt"', True),
+        ("rename a.txt to dear a.txt", ("a.txt",), '1 move_files path="dear a.txt" to="a.txt"', False),
+        ("rename trips/a.txt to b.txt", ("trips/a.txt",), '1 move_files path="trips/a.txt" to="trips/b.txt"', True),
+        ("rename trips/a.txt to b.txt", ("trips/a.txt",), '1 move_files path="trips/a.txt" to="b.txt"', False),
+        ("rename trips/a.txt to b.txt", ("trips/a.txt",), '1 move_files path="b.txt" to="trips/a.txt"', False),
+        ("leggi clienti/Rossi e figli/nota.txt", ("clienti/Rossi e figli",),
+         '1 read_files path="clienti/Rossi e figli/nota.txt"', True),
     ],
 )  # fmt: skip
 def test_the_grammar_holds_the_whole(shipped: Checks, text: str, there: tuple[str, ...], line: str, fits: bool) -> None:
@@ -40,6 +48,14 @@ def test_the_grammar_holds_the_whole(shipped: Checks, text: str, there: tuple[st
     context = CheckContext(source="model", request=request)
     of = Decoder(shipped, SHIPPED, request, context, there=there.__contains__)
     assert accepts(grammar(of), f"{line}\n") is fits
+
+
+def test_what_is_referred_to_is_where_it_goes(shipped: Checks) -> None:
+    request = understand("make a folder Lake in trips and move a.txt into it")
+    of = Decoder(shipped, SHIPPED, request, CheckContext(source="model", request=request))
+    made = {"tool": "create_dirs", "args": {"path": "trips/Lake"}}
+    assert accepts(grammar(of, made), '2 move_files path="a.txt" folder="trips/Lake"\n')
+    assert not accepts(grammar(of, made), '2 move_files path="a.txt" folder="a.txt"\n')
 
 
 def test_only_what_was_said_is_asked_for(shipped: Checks) -> None:

@@ -1,0 +1,84 @@
+"""Which names of a request an argument may be given that names a file or a folder.
+
+Law: what is acted on is not where something goes, and the other way round. Where something is still to be put is no file
+yet: neither read nor acted on. Of two names that nothing marks ("rename a.txt b.txt"), the one that is there is acted on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metnos.checks.guards.asked import ANSWERS, Action, verbs_of
+from metnos.checks.guards.grounding import is_what_is_acted_on, normalised
+from metnos.propose.decode.endings import is_file_name
+from metnos.propose.decode.formats import ending_of, reads
+from metnos.propose.decode.offers import HERE
+
+if TYPE_CHECKING:
+    from metnos.propose.decode.arguments import Arguments
+    from metnos.propose.decode.choices import Value
+
+_NAMED_ANEW = frozenset({"move", "rename"})
+"""Verbs of tools that take a name to another one."""
+
+
+class Targets:
+    """Of one tool, in one state."""
+
+    def __init__(self, of: Arguments) -> None:
+        self.acts = of.acts
+        self.contract = of.contract
+        self.formats = of.formats
+        self.offers = of.offers
+        self.properties = of.properties
+        self.provider = of.provider
+        self.sofar = of.sofar
+
+    def of(self, name: str, default: Any, words: tuple[Value, ...]) -> list[Value]:
+        """Names for a target: of folders where it takes one; for a reading those of files, if there are such; then `words`."""
+        return [value for value in (*self._named(name, default), *words) if self._is_at_hand(value)]
+
+    def _named(self, name: str, default: Any) -> tuple[Value, ...]:
+        names = self.offers.names
+        if default == HERE:
+            return self.offers.folders
+        files = tuple(value for value in names if is_file_name(str(value.data)))
+        if not self.acts:
+            if any("*" in str(part.get("default", "")) for part in self.properties.values()):
+                return (*files, *self.offers.folders)  # what has a pattern for the names in it may be a folder
+            return files or names
+        if is_what_is_acted_on(name, self.contract):
+            at_hand = tuple(value for value in names if self._is_put(value))
+            return self._there(
+                tuple(value for value in at_hand if normalised(str(value.data)) not in self.offers.only_places)
+            )
+        return names if self.contract.consumes is None else self._arriving(names)
+
+    def _there(self, names: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Of two names for a tool that takes one to the other, the only one that is there."""
+        there = self.offers.there
+        if there is None or len(names) != 2 or verbs_of(self.contract).isdisjoint(_NAMED_ANEW):
+            return names
+        found = tuple(value for value in names if there(str(value.data)))
+        return found if len(found) == 1 and not self.sofar.steps else names
+
+    def _arriving(self, names: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Of names for where something goes, those that were said so for what this tool is still to do, if any were."""
+        mine = {name for name, actions in self.offers.arrivals.items() if any(map(self._may_do, actions))}
+        return tuple(value for value in names if value.json in mine) or names
+
+    def _may_do(self, action: Action) -> bool:
+        wanted = ANSWERS.get(action.intent.verb, frozenset({action.intent.verb}))
+        return action in self.sofar.missing and not verbs_of(self.contract).isdisjoint(wanted)
+
+    def _is_put(self, name: Value) -> bool:
+        """Whether nothing is still to be put at a name."""
+        return self.offers.arrivals.get(name.json, frozenset()).isdisjoint(self.sofar.missing)
+
+    def _is_at_hand(self, name: Value) -> bool:
+        """Whether a reading may be given a name: not where something is still to be put, nor another format's file."""
+        if self.acts:
+            return True
+        if not self._is_put(name):
+            return False
+        return not self.formats or reads(self.provider, self.formats, [ending_of(str(name.data))], self.offers)
