@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from metnos.checks.bound import worst_effect
 from metnos.checks.guards.effects import REPLACING, mildest
-from metnos.checks.providers import provider_of
 from metnos.checks.shapes import ANY, Shape
 from metnos.contracts.kinds import is_open
 from metnos.contracts.schemas import validator_for
@@ -107,7 +106,6 @@ class Arguments:
         self.formats = formats
         self.defs = cast("dict[str, Any]", bound.contract.args.get("$defs", {}))
         self.acts = any(rule.effect != "read" for rule in bound.contract.effects)
-        self.provider = provider_of(bound.contract)
         self.decides = frozenset(name for rule in bound.contract.effects for name in rule.when or ())
 
     def argument(self, name: str, *, required: bool, only: tuple[Value, ...] | None = None) -> Argument | None:
@@ -308,7 +306,9 @@ class Arguments:
         if name in contract.targets or name in contract.trusted:
             words = () if self.acts or default == HERE or offers.folders else offers.unexplained
             said = () if offers.names else words
-            return unique((*Targets(self).of(name, default, said), *self._inputs("string")))
+            return unique(
+                (*Targets(contract, offers, self.sofar, self.formats).of(name, default, said), *self._inputs("string"))
+            )
         if name in contract.own_text:
             if not required:
                 return offers.quoted

@@ -6,17 +6,20 @@ yet: neither read nor acted on. Of two names that nothing marks ("rename a.txt b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from metnos.checks.guards.asked import ANSWERS, Action, verbs_of
 from metnos.checks.guards.grounding import is_what_is_acted_on, normalised
+from metnos.checks.providers import provider_of
 from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.formats import ending_of, reads
 from metnos.propose.decode.offers import HERE
 
 if TYPE_CHECKING:
-    from metnos.propose.decode.arguments import Arguments
+    from metnos.contracts.model import Contract
     from metnos.propose.decode.choices import Value
+    from metnos.propose.decode.offers import Offers
+    from metnos.propose.decode.state import Sofar
 
 _NAMED_ANEW = frozenset({"move", "rename"})
 """Verbs of tools that take a name to another one."""
@@ -25,14 +28,15 @@ _NAMED_ANEW = frozenset({"move", "rename"})
 class Targets:
     """Of one tool, in one state."""
 
-    def __init__(self, of: Arguments) -> None:
-        self.acts = of.acts
-        self.contract = of.contract
-        self.formats = of.formats
-        self.offers = of.offers
-        self.properties = of.properties
-        self.provider = of.provider
-        self.sofar = of.sofar
+    def __init__(self, contract: Contract, offers: Offers, sofar: Sofar, formats: frozenset[str]) -> None:
+        """Of `contract`; `formats` are endings of files that have a tool of this family for themselves."""
+        self.acts = any(rule.effect != "read" for rule in contract.effects)
+        self.contract = contract
+        self.formats = formats
+        self.offers = offers
+        self.properties = cast("dict[str, Any]", contract.args.get("properties", {}))
+        self.provider = provider_of(contract)
+        self.sofar = sofar
 
     def of(self, name: str, default: Any, words: tuple[Value, ...]) -> list[Value]:
         """Names for a target: of folders where it takes one; for a reading those of files, if there are such; then `words`."""
