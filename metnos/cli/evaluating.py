@@ -6,7 +6,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from metnos.evaluate.collections.model import Collection
     from metnos.evaluate.importing import ImportReport
+    from metnos.evaluate.mapping.shards import Backend
     from metnos.evaluate.measures.result import EvalResult
     from metnos.evaluate.running.evaluating import Progress, Told
     from metnos.evaluate.running.runfile import Run
@@ -38,6 +39,7 @@ BIG = 3
 @click.option("--baseline", type=click.Path(dir_okay=False), help="Result of another run; exit 1 if this one is worse.")
 @click.option("--out", type=click.Path(dir_okay=False), help="File of the result; default: beside RUN.toml.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes; default: as many as are worth it.")
+@click.option("--on", "backend", type=click.Choice(["processes", "ray"]), default="processes", show_default=True)
 @click.option("--fresh", is_flag=True, help="Begin anew, whatever rows are there.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the comparison as JUnit XML, too.")
 @click.option("--report", "page", type=click.Path(dir_okay=False), metavar="FILE.html", help="Write a page, too.")
@@ -49,6 +51,7 @@ def eval_command(
     baseline: str | None,
     out: str | None,
     workers: int | None,
+    backend: Any,
     fresh: bool,
     junit: str | None,
     page: str | None,
@@ -69,7 +72,7 @@ def eval_command(
         for place, kind in ((path, RESULT), (junit, JUNIT), (pages, PAGE)):
             if place is not None:
                 _may_write(Path(place), kind)
-        result = _evaluate(desk, run, path, workers, fresh=fresh)
+        result = _evaluate(desk, run, path, workers, backend, fresh=fresh)
         if base is not None:
             result = _compare(result, path, base, run)
         _write(path, result)
@@ -163,7 +166,7 @@ def _baseline(run: Run, given: str | None, out: Path) -> Path | None:
     return path
 
 
-def _evaluate(desk: Desk, run: Run, out: Path, workers: int | None, *, fresh: bool) -> EvalResult:
+def _evaluate(desk: Desk, run: Run, out: Path, workers: int | None, backend: Backend, *, fresh: bool) -> EvalResult:
     from metnos.evaluate.collections.opening import open_collection
     from metnos.evaluate.running.evaluating import Evaluation
 
@@ -172,7 +175,9 @@ def _evaluate(desk: Desk, run: Run, out: Path, workers: int | None, *, fresh: bo
     collection = open_collection(path if stream else run.path(path), sys.stdin.buffer if stream else None)
     count = workers or (1 if stream else _worth(collection))
     with _progress(desk) as progress:
-        evaluation = Evaluation(run, desk.settings(), collection, workers=count, progress=progress, fresh=fresh)
+        evaluation = Evaluation(
+            run, desk.settings(), collection, workers=count, backend=backend, progress=progress, fresh=fresh
+        )
         return evaluation.evaluate(out)
 
 

@@ -18,8 +18,8 @@ from metnos.evaluate.collections import jsonl
 from metnos.evaluate.collections.model import Fault
 from metnos.evaluate.collections.opening import open_collection
 from metnos.evaluate.collections.turnlog import decode_turn
+from metnos.evaluate.mapping.handing import JobFailed
 from metnos.evaluate.mapping.model import NAMED, Done, Faults, Mapped, empty, take
-from metnos.evaluate.mapping.processes import JobFailed
 from metnos.evaluate.mapping.shards import map_shards
 from metnos.record.codec import encode
 from tests.support.jobs import Counted, Dies, count, fail

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from metnos.evaluate.collections.model import Turn
+from metnos.evaluate.collections.model import Item, Shard, Turn
+from metnos.record.faults import RecordFault
 
 
 class Counted(msgspec.Struct):
@@ -67,3 +68,27 @@ class Dawdles(msgspec.Struct, frozen=True):
             (Path(self.folder) / f"{os.getpid()}").touch()
             time.sleep(600)
         return Counted()
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A shard with a name and nothing in it."""
+
+    name: str
+    weight: int = 1
+
+    def read(self) -> Iterator[Item]:
+        return iter(())
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A task: the name of each part, and a fault at one of them."""
+
+    bad: str = ""
+
+    def open(self) -> Named:
+        return self
+
+    def __call__(self, shard: Shard) -> str:
+        if shard.name == self.bad:
+            raise RecordFault("seal-differs", f"{shard.name} cannot be read", hint="seal it again")
+        return f"{shard.name}!"

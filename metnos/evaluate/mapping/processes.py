@@ -12,31 +12,22 @@ import multiprocessing
 import os
 import signal
 import threading
-import traceback
-from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 
-from metnos.evaluate.collections.model import Fault
-from metnos.evaluate.mapping.model import Done, Job, Lost, Mapped, P, Progress, empty, run_shard, take
+from metnos.evaluate.mapping.handing import Failed, Finished, Handing, Place, R, Task, told_of
+from metnos.evaluate.mapping.model import Lost
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator
     from multiprocessing.connection import Connection
 
-    from metnos.evaluate.collections.model import Collection, Shard
-
-_TRIES: Final = 2
 _END_S: Final = 5.0
 READY: Final = "ready"
 _COLLECT: Final = (20_000, 20, 50)
 """Turns are many small objects that live for a millisecond: looked through less often than Python does by itself."""
-
-
-class JobFailed(Exception):
-    """The job raised; the message holds where. A bug of whoever wrote it."""
 
 
 def leave_with_parent() -> None:
@@ -47,34 +38,36 @@ def leave_with_parent() -> None:
         os._exit(1)
 
 
-def work(connection: Connection, job: Job[Any]) -> None:
+def work(connection: Connection, task: Task[Any]) -> None:
     """The life of one worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=leave_with_parent, daemon=True).start()
     try:
+        call: Callable[[Any], Any] | None = None
         connection.send(READY)
         while (shard := connection.recv()) is not None:
             try:
-                told: Any = run_shard(job, shard)
-            except Exception:  # noqa: BLE001 - whatever the job raises is told, and raised where it was asked for
-                told = traceback.format_exc()
+                call = call or task.open()
+                told: Any = (call(shard),)
+            except Exception as fault:  # noqa: BLE001 - whatever it raises is told, and raised where it was asked for
+                told = Failed.of(fault)
             connection.send(told)
     except (EOFError, OSError):  # whoever asked is gone
         return
 
 
-class _Worker(Generic[P]):
+class _Worker:
     """One process and what it is at."""
 
-    def __init__(self, number: int, job: Job[P]) -> None:
+    def __init__(self, number: int, task: Task[Any]) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, job), name=f"metnos-worker-{number}", daemon=True)
+        self.process = context.Process(target=work, args=(theirs, task), name=f"metnos-worker-{number}", daemon=True)
         self.process.start()
         theirs.close()
         self.number = number
         self.ready = False
-        self.shard: Shard | None = None
+        self.place: Place | None = None
 
     @property
     def name(self) -> str:
@@ -100,93 +93,78 @@ class _Worker(Generic[P]):
         self.process.close()
 
 
-class Pool(Generic[P]):
-    """Some workers over one collection, for one job."""
+class Pool(Generic[R]):
+    """Some workers at one task."""
 
-    def __init__(self, job: Job[P], collection: Collection, workers: int, progress: Progress) -> None:
-        self._job = job
-        self._shards: Iterator[Shard] = collection.shards()
-        self._again: deque[Shard] = deque()
-        self._tries: dict[str, int] = {}
+    def __init__(self, task: Task[R], handing: Handing, workers: int, lost: Callable[[Lost], None]) -> None:
+        self._task = task
+        self._handing = handing
         self._wanted = workers
-        self._progress = progress
-        self._workers: list[_Worker[P]] = []
+        self._lost = lost
+        self._workers: list[_Worker] = []
         self._numbers = 0
-        self._mapped: Mapped[P] = empty(job)
 
-    def run(self) -> Mapped[P]:
-        """All of it.
+    def run(self) -> Generator[Finished[R]]:
+        """All parts, as they are done; close it, and no worker is left.
 
         Raises:
-            JobFailed: The job raised.
-            RecordFault: `worker-lost`: a worker process cannot even be started.
+            JobFailed: The task raised.
+            RecordFault: The task raised one; `worker-lost`: a worker process cannot even be started.
         """
         try:
-            while len(self._workers) < self._wanted and (shard := self._next()) is not None:
-                self._give(self._start(), shard)
-            while any(worker.shard is not None for worker in self._workers):
-                self._wait()
-            return self._mapped
+            while True:
+                self._hand_out()
+                if all(worker.place is None for worker in self._workers):
+                    return
+                yield from self._wait()
         finally:
             for worker in self._workers:
                 worker.end()
 
-    def _start(self) -> _Worker[P]:
-        self._numbers += 1
-        worker = _Worker(self._numbers, self._job)
-        self._workers.append(worker)
-        return worker
-
-    def _next(self) -> Shard | None:
-        """The next part; None: there is none."""
-        return self._again.popleft() if self._again else next(self._shards, None)
+    def _hand_out(self) -> None:
+        for worker in self._workers:
+            if worker.place is None and (place := self._handing.next()) is not None:
+                self._give(worker, place)
+        while len(self._workers) < self._wanted and (place := self._handing.next()) is not None:
+            self._numbers += 1
+            self._workers.append(_Worker(self._numbers, self._task))
+            self._give(self._workers[-1], place)
 
     @staticmethod
-    def _give(worker: _Worker[P], shard: Shard | None) -> None:
-        worker.shard = shard
-        if shard is not None:
-            with suppress(OSError):  # it is gone; whoever waits for it sees that, too
-                worker.connection.send(shard)
+    def _give(worker: _Worker, place: Place) -> None:
+        worker.place = place
+        with suppress(OSError):  # it is gone; whoever waits for it sees that, too
+            worker.connection.send(place.shard)
 
-    def _wait(self) -> None:
-        busy = {worker.connection: worker for worker in self._workers if worker.shard is not None}
+    def _wait(self) -> Generator[Finished[R]]:
+        busy = {worker.connection: worker for worker in self._workers if worker.place is not None}
         for connection in wait(list(busy)):
             worker = busy[cast("Any", connection)]
+            place = worker.place
+            assert place is not None
             try:
                 told = worker.connection.recv()
             except (EOFError, OSError):
-                self._lose(worker)
+                yield from self._lose(worker, place)
                 continue
             if told == READY:
                 worker.ready = True
-            elif isinstance(told, Done):
-                self._take(worker, cast("Done[P]", told))
+            elif isinstance(told, Failed):
+                raise told.again(place.shard)
             else:
-                raise JobFailed(f"the job failed at {worker.shard and worker.shard.name}:\n{told}")
+                worker.place = None
+                self._handing.done(place)
+                if (following := self._handing.next()) is not None:  # at work while the result is looked at
+                    self._give(worker, following)
+                yield Finished(place, told[0])
 
-    def _take(self, worker: _Worker[P], done: Done[P]) -> None:
-        assert worker.shard is not None
-        take(self._mapped, done)
-        self._progress.advance(worker.shard.weight, done.turns)
-        self._give(worker, self._next())
-
-    def _lose(self, worker: _Worker[P]) -> None:
-        shard, by = worker.shard, worker.ended_by()
-        assert shard is not None
+    def _lose(self, worker: _Worker, place: Place) -> Generator[Finished[R]]:
+        by, name = worker.ended_by(), worker.name
         self._workers.remove(worker)
-        name = worker.name
         worker.end()
         if not worker.ready and not by.startswith("SIG"):
             raise RecordFault("worker-lost", f"{name} could not be started: {by}")
-        tries = self._tries[shard.name] = self._tries.get(shard.name, 0) + 1
-        lost = Lost(worker=name, by=by, shard=shard.name, again=tries < _TRIES)
-        self._mapped.lost.append(lost)
-        self._progress.lost(lost)
-        if lost.again:
-            self._again.append(shard)
-        else:
-            detail = f"lost by {_TRIES} workers, the last by {by}"
-            self._mapped.faults.add(Fault(where=shard.name, code="worker-lost", detail=detail))
-            self._progress.advance(shard.weight, 0)
-        if (left := self._next()) is not None:
-            self._give(self._start(), left)
+        lost = Lost(worker=name, by=by, shard=place.shard.name, again=self._handing.lose(place))
+        self._lost(lost)
+        if not lost.again:
+            yield Finished(place, None, told_of(lost))

@@ -12,19 +12,16 @@ one process.
 from __future__ import annotations
 
 import hashlib
-import signal
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from metnos.evaluate.collections.model import Fault, Turn
 from metnos.evaluate.mapping.model import Faults
-from metnos.evaluate.mapping.processes import leave_with_parent
+from metnos.evaluate.mapping.shards import Backend, each_shard
 from metnos.evaluate.measures.figures import Labels, figures_of
 from metnos.evaluate.measures.intervals import wilson
 from metnos.evaluate.measures.prices import Prices, load_prices
@@ -38,7 +35,6 @@ from metnos.evaluate.unread import SHOWN
 from metnos.record.faults import RecordFault
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from pathlib import Path
 
     from metnos.contracts.model import Contract
@@ -47,8 +43,6 @@ if TYPE_CHECKING:
     from metnos.evaluate.running.runfile import Run
     from metnos.settings import Settings
 
-AHEAD: Final = 2
-"""Shards that are handed to each worker beyond the one that it is at."""
 Progress: TypeAlias = "Callable[[Told], None]"
 
 
@@ -82,6 +76,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     beside: tuple[Contract, ...] | None
     chosen: frozenset[str] | None
     """Ids of a sample; None: all."""
+
+    def open(self) -> Callable[[Shard], Part]:
+        """Who evaluates whole shards."""
+        return Worker(self).whole
 
 
 class Worker:
@@ -131,21 +129,6 @@ class Worker:
         return None if chooses(self._turns) and not is_chosen(self._turns, figures, turn.labels) else figures
 
 
-_worker: Worker | None = None
-
-
-def _begin(job: Job) -> None:
-    global _worker  # noqa: PLW0603 - one for each process of the pool
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that asked, and that one ends us
-    threading.Thread(target=leave_with_parent, daemon=True).start()
-    _worker = Worker(job)
-
-
-def _work(shard: Shard) -> Part:
-    assert _worker is not None
-    return _worker.whole(shard)
-
-
 def prices_of(run: Run) -> Prices:
     """The prices of a run: the shipped ones, and its own before them."""
     written = run.file.measure.prices
@@ -162,6 +145,7 @@ class Evaluation:
         collection: Collection,
         *,
         workers: int = 1,
+        backend: Backend = "processes",
         progress: Progress | None = None,
         fresh: bool = False,
     ) -> None:
@@ -171,7 +155,8 @@ class Evaluation:
             run: What is wanted.
             settings: Of this installation.
             collection: The turns.
-            workers: Processes.
+            workers: Processes, or workers of Ray.
+            backend: Whose workers. A run that is one process is this one.
             progress: Told after each turn or shard.
             fresh: Forget the rows that are there.
 
@@ -187,6 +172,7 @@ class Evaluation:
         self._fresh = fresh
         self._beside = collection.contracts()
         self.parts = open_parts(run, settings, self._beside)
+        self._backend: Backend = "processes" if self.parts.one_process else backend
         self._workers = 1 if self.parts.one_process else workers
         self.prices = prices_of(run)
         self._now, self._recorded, self._matched = Sums(), Sums(), Matched()
@@ -259,7 +245,7 @@ class Evaluation:
         """Parts in the order of the collection; what has its row is passed over, unless later turns depend on it."""
         shards, worker = iter(self._collection.shards()), Worker(job, self.parts)
         passing = 0 if self.run.file.parts.cache.mode == "learn" else kept
-        while passing or self._workers <= 1:
+        while passing or (self._workers <= 1 and self._backend == "processes"):
             shard = next(shards, None)
             if shard is None:
                 return
@@ -270,28 +256,13 @@ class Evaluation:
         yield from self._pooled(job, shards)
 
     def _pooled(self, job: Job, shards: Iterator[Shard]) -> Generator[Part]:
-        from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        pool = ProcessPoolExecutor(self._workers, get_context("spawn"), _begin, (job,))
-        waiting: deque[tuple[int, Future[Part]]] = deque()
-        try:
-            more = True
-            while more or waiting:
-                while more and len(waiting) < self._workers * (1 + AHEAD):
-                    shard = next(shards, None)
-                    more = shard is not None
-                    if shard is not None:
-                        waiting.append((shard.weight, pool.submit(_work, shard)))
-                if waiting:
-                    weight, future = waiting.popleft()
-                    yield future.result()
-                    self._weight += weight
-        except BrokenExecutor as fault:
-            hint = "what was evaluated is kept: the same command goes on"
-            raise RecordFault("worker-lost", f"a worker process ended: {fault}", hint=hint) from fault
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        with closing(each_shard(job, shards, workers=self._workers, backend=self._backend, ordered=True)) as finished:
+            for one in finished:
+                if one.result is None:
+                    hint = "what was evaluated is kept: the same command goes on"
+                    raise RecordFault("worker-lost", f"{one.place.shard.name}: {one.lost}", hint=hint)
+                yield one.result
+                self._weight += one.place.shard.weight
 
     def _chosen(self) -> frozenset[str] | None:
         if self.run.file.turns.sample is None:

@@ -291,6 +291,14 @@ def test_guards_policy_and_catalog_are_told_as_swapped(recorded, folder):
     assert result.now.counted("outcome")["policy_denied"] == 1
 
 
+def test_ray_changes_nothing(recorded, folder, monkeypatch):
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    monkeypatch.setattr("metnos.evaluate.collections.jsonl.PART_BYTES", 4000)
+    one, two = evaluated(folder, name="one"), evaluated(folder, name="two", workers=2, backend="ray")
+    assert timeless(one) == timeless(two)
+    assert rows_path(folder / "one.json").read_bytes() == rows_path(folder / "two.json").read_bytes()
+
+
 def test_progress_is_told_with_the_time_that_is_left(recorded, folder):
     told: list[Any] = []
     evaluated(folder, '[turns]\npath = "turns.jsonl"\nlimit = 4\n', progress=told.append)
