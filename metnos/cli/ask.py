@@ -90,6 +90,8 @@ def show_planned(desk: Desk, planned: Planned | Refused | object) -> int:
         return exits.OK if isinstance(planned, Planned) else exits.NOT_OK
     if isinstance(planned, Planned):
         show_plan(output.line, planned.plan)
+        if planned.unsure:
+            output.note(message("plan.unsure", desk.language))
         for need in planned.needs:
             output.note(
                 message(

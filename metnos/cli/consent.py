@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET
 
 from metnos.cli.output import on_one_line, printable, tell
 from metnos.text import DEFAULT_LANGUAGE, message
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from metnos.cli.output import Output
-    from metnos.turn.commands import AskApproval, OpenDialog
+    from metnos.turn.commands import AskApproval, Guess, OpenDialog
 
 SHOWN_TARGETS = 20
 
@@ -43,7 +44,7 @@ class TerminalConsent:
             tell(message("ask.reason", language, reason=told))
         try:
             with _prompting():
-                return _yes_or_no(language)
+                return _yes_or_no(message("ask.yes_no", language), language)
         except (click.Abort, KeyboardInterrupt):
             _pass_on_interrupt()
             return None
@@ -54,6 +55,8 @@ class TerminalConsent:
             with _prompting():
                 if opened.offers:
                     return _choose(opened, self._output)
+                if opened.guess is not UNSET:
+                    return _confirm(opened.guess, self._output.language or DEFAULT_LANGUAGE)
                 if opened.form:
                     return {name: _field(name, field) for name, field in opened.form.items()}
                 choices = click.Choice(list(opened.choices)) if opened.choices else None
@@ -81,10 +84,20 @@ def _pass_on_interrupt() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def _yes_or_no(language: str | None) -> bool:
+def _confirm(guess: Guess, language: str) -> dict[str, Any]:
+    """Show what would be done, and ask whether to go on."""
+    from metnos.drivers.guessing import guess_lines
+    from metnos.turn.guess import GO_ON, NO, YES
+
+    for line in guess_lines(guess, language):
+        tell(line)
+    return {GO_ON: YES if _yes_or_no(message("guess.question", language), language) else NO}
+
+
+def _yes_or_no(asked: str, language: str | None) -> bool:
     """In the words of the language; nothing typed is a no, anything else is asked again."""
     yes, no = (message(f"ask.{word}_words", language).split() for word in ("yes", "no"))
-    question = f"{message('ask.yes_no', language)} [{yes[0]}/{no[0].upper()}]"
+    question = f"{asked} [{yes[0]}/{no[0].upper()}]"
     while True:
         typed = click.prompt(question, default="", show_default=False, err=True).strip().casefold()
         if typed in yes or typed in no or not typed:

@@ -199,7 +199,8 @@ def _show(output: Output, view: TurnView, labels: dict[str, Label]) -> None:
         output.line(f"{'label':12} {label_text(name, said)}")
     for asked in view.proposals:
         counted = " ".join(f"{name}={number}" for name, number in asked.usage.items())
-        output.line(f"{'proposal':12} {asked.model or '-'} {asked.took_us / 1e6:.1f} s {counted} {asked.code}".rstrip())
+        said = " ".join(filter(None, (asked.code, message("plan.unsure", output.language) if asked.unsure else "")))
+        output.line(f"{'proposal':12} {asked.model or '-'} {asked.took_us / 1e6:.1f} s {counted} {said}".rstrip())
     for step in view.steps:
         took = f"{step.took_us / 1000:.1f} ms" if step.took_us else ""
         took += f" ({step.tries} tries)" if step.tries > 1 else ""

@@ -106,7 +106,7 @@ def _input_of(turn: TurnUnderWay, command: Question, said: Any) -> i.AnyInput | 
             return None
         if isinstance(command, c.AskApproval):
             return _consent(command, said, at, turn.grant.owner)
-        return i.DialogAnswered(at=at, dialog=command.dialog, answers=fitted(command, said))
+        return i.DialogAnswered(at=at, dialog=command.dialog, answers=fitted(command, said), by=turn.grant.owner)
     except Exception as fault:  # noqa: BLE001 - what it returned may be an object of the host's, with code of its own
         return _failed(command, fault, at)
 
@@ -126,6 +126,7 @@ def _proposal(value: Any, at: int, candidates: tuple[str, ...]) -> i.AnyInput:
         proposer=reply.model,
         unreadable=reply.diagnostics,
         written=reply.written,
+        unsure=reply.unsure or msgspec.UNSET,
     )
 
 

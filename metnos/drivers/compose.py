@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from metnos.drivers.showing import show_data
 from metnos.drivers.wording import failed_lines, unknown_calls, warning_text
 from metnos.text import has_message, message
+from metnos.turn.guess import PLAN_DECLINED
 from metnos.turn.planning import DECLINED
 from metnos.turn.step import worst
 
@@ -50,6 +51,8 @@ def explain(state: TurnState, outcome: str, language: str, miss: Miss | None = N
         miss: Why no known plan served, if none did.
         denied: Key of the step that policy denied, if it denied one.
     """
+    if outcome == "not_understood" and state.code == PLAN_DECLINED:
+        return _why(state, language)  # there was a plan, and nobody looks for another
     blocks = [_outcome(state, outcome, language, denied)]
     if outcome == "not_understood":
         if miss is not None and state.code not in DECLINED:

@@ -59,6 +59,8 @@ class PlanAcceptedEvent(TurnEvent, frozen=True, kw_only=True, tag="plan_accepted
     digest: str
     body: dict[str, Any]
     """Canonical; not to be changed."""
+    unsure: bool = False
+    """Its proposer is not sure that it is what was meant: a person is asked before it begins."""
 
 
 class PlanRejectedEvent(TurnEvent, frozen=True, kw_only=True, tag="plan_rejected"):
@@ -223,7 +225,7 @@ def _stopped(item: i.StepStopped, state: TurnState) -> _Said:
 def _accepted(fact: f.PlanAccepted, state: TurnState) -> _Said:
     run = next(one for one in state.plans if one.number == fact.plan)
     told = {"plan": fact.plan, "source": run.source, "entry": run.entry, "digest": fact.digest, "body": run.body}
-    return PlanAcceptedEvent, told
+    return PlanAcceptedEvent, told | {"unsure": run.unsure}
 
 
 def _rejected(fact: f.PlanRejected, _state: TurnState) -> _Said:

@@ -16,4 +16,5 @@ PLAN_FAULTS: Final = frozenset(("arguments", "data"))
 
 def is_lesson(state: TurnState) -> bool:
     """Whether the plan that succeeded was made for the request and nothing else."""
-    return state.opened.plan is None and len(state.plans) == 1 and state.dialogs == 0 and not state.inputs
+    questions = state.dialogs - state.guesses  # that a plan was shown before it began has not changed it
+    return state.opened.plan is None and len(state.plans) == 1 and questions == 0 and not state.inputs

@@ -38,7 +38,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int = 1
     reason: str = ""
     digest: str = ""
-    """Approval hash; an approval given for another hash is refused."""
+    """Approval hash; an approval given for another hash is refused. Of a plan that is to be seen: its digest."""
     expires: str = ""
     """ISO 8601, UTC."""
     question: str = ""
@@ -46,7 +46,10 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     form: dict[str, dict[str, Any]] = {}
     """Name → {schema, label}."""
     options: tuple[OfferView, ...] = ()
-    """Of a step that failed and can be run again in another way: the answers that the field `choice` takes."""
+    """Of a step that failed and can be run again in another way: the answers that the field `choice` takes; of a plan that
+    a person is to see before it begins: those that `go_on` takes."""
+    plan: int = 0
+    """Number of the plan that is to be seen before it begins, whose `digest` is told; 0: it is not about one."""
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -124,6 +127,8 @@ class Planned(msgspec.Struct, frozen=True, kw_only=True):
     origins: dict[str, str] = {}
     """JSON pointer of a literal → who wrote it; keeps grounding exact when the plan is run later."""
     turn: str = ""
+    unsure: bool = False
+    """The proposer is not sure that it is what was meant. `run` runs it all the same: who hands it on has seen it."""
 
 
 class NeedsInputs(msgspec.Struct, frozen=True, kw_only=True):

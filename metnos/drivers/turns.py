@@ -47,7 +47,7 @@ class NoSuchAnswer(Exception):
     """The caller answers something that the turn did not ask, or with what the question does not take.
 
     Attributes:
-        code: `nothing-asked` or `answer-misfit`.
+        code: `nothing-asked`, `answer-misfit`, or `approval-stranger`: a question is not theirs to answer.
         where: Id of the approval, or name of the field.
         hint: What could be answered instead.
     """
@@ -120,6 +120,7 @@ def _live(
 ) -> LiveTurn:
     from metnos.execute.grant import Grant
 
+    mine = parts.context.owner in (opened.owner, opened.actor)  # who is asked here may not answer for somebody else
     ports = Ports(
         catalog=parts.catalog,
         runners=parts.runners,
@@ -131,8 +132,8 @@ def _live(
         models=(lambda: parts.models) if parts.has_models else None,
         wording=parts.settings.wording,
         limits=(parts.settings.planning_s, parts.settings.planning_idle_s),
-        approve=approve or parts.ports.approve,
-        answer=parts.ports.answer,
+        approve=(approve or parts.ports.approve) if mine else None,
+        answer=parts.ports.answer if mine else None,
         boundary=parts.ports.boundary,
         progress=parts.ports.progress,
     )
@@ -312,14 +313,16 @@ def _answers(
             given.append(ApprovalRefused(at=at, approval=name, by=owner))
         else:
             given.append(ApprovalGiven(at=at, approval=name, digest=asked[name].digest, by=owner))
-    return given + _dialog_answers(live, at, answers) if answers else given
+    return given + _dialog_answers(live, at, answers, owner) if answers else given
 
 
-def _dialog_answers(live: LiveTurn, at: int, answers: Mapping[str, JSON]) -> list[AnyInput]:
+def _dialog_answers(live: LiveTurn, at: int, answers: Mapping[str, JSON], owner: str) -> list[AnyInput]:
     dialog = live.machine.state.dialog
     if dialog is None:
         raise NoSuchAnswer("", "no question is open in this turn", "`metnos log TURN` shows what it waits for")
+    if owner not in (live.grant.owner, live.machine.state.opened.actor):
+        raise NoSuchAnswer(dialog.dialog, f"the turn is of {live.grant.owner!r}", code="approval-stranger")
     try:
-        return [DialogAnswered(at=at, dialog=dialog.dialog, answers=fitted(dialog, answers))]
+        return [DialogAnswered(at=at, dialog=dialog.dialog, answers=fitted(dialog, answers), by=owner)]
     except (Misfit, NotJSON, JSONFault) as fault:
         raise NoSuchAnswer(fault.where, fault.message, code="answer-misfit") from fault

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from metnos.drivers.choosing import choice_options, choice_question, chosen_lines
 from metnos.drivers.compose import explain, idle, notes
+from metnos.drivers.guessing import guess_options, guess_question
 from metnos.drivers.results import Need, NeedsInputs, Planned, Refused, StepView, TurnResult
 from metnos.plan.classes import class_of, class_of_turn
 from metnos.plan.model import NeedsInputs as PlanNeedsInputs
-from metnos.text import DEFAULT_LANGUAGE
+from metnos.text import DEFAULT_LANGUAGE, message
 from metnos.turn import commands as c
 from metnos.turn.answer import language_of
 from metnos.turn.choice import chosen_runs
@@ -47,6 +50,16 @@ def need_of(asked: c.AskApproval | c.OpenDialog, language: str = DEFAULT_LANGUAG
         options = choice_options(asked, language)
         step = asked.calls[0] if len(asked.calls) == 1 else asked.calls[0].rpartition(".")[0]
         return Need(kind="dialog", id=asked.dialog, step=step, question=question, form=form, options=options)
+    if asked.guess is not UNSET:
+        return Need(
+            kind="dialog",
+            id=asked.dialog,
+            question=guess_question(asked.guess, language),
+            form={name: {**field, "label": message("guess.question", language)} for name, field in asked.form.items()},
+            options=guess_options(language),
+            plan=asked.guess.plan,
+            digest=asked.guess.digest,
+        )
     return Need(kind="dialog", id=asked.dialog, question=asked.question, choices=asked.choices, form=asked.form)
 
 
@@ -131,6 +144,7 @@ def planned_of(live: LiveTurn) -> Planned | NeedsInputs | Refused:
         language=state.request.language if state.request is not None else state.opened.language,
         origins=live.origins or state.opened.origins,
         turn=result.turn,
+        unsure=state.plan.unsure,
     )
 
 

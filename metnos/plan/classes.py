@@ -27,7 +27,7 @@ FAULT_CLASSES: Final[tuple[FaultClass, ...]] = get_args(FaultClass)
 _CODES: Final[dict[FaultClass, str]] = {
     "wrong-tool": """
         unknown-tool no-collection nothing-consumed nothing-produced kind-mismatch action-missing clause-order
-        provider-ignored plan-repeated
+        provider-ignored plan-repeated plan-unsure
     """,
     "wrong-arguments": """
         too-large too-deep not-utf8 json-syntax duplicate-key not-a-number integer-range lone-surrogate not-json
@@ -47,7 +47,7 @@ _CODES: Final[dict[FaultClass, str]] = {
     "missing-input": """
         missing-argument missing-one-of slot-outside-template input-missing missing-undecided approval-used
         approval-not-given dialog-answered exists approval-expired approval-differs dialog-expired nothing-asked
-        answer-failed answer-misfit too-vague
+        answer-failed answer-misfit too-vague plan-declined
     """,
     "out-of-scope": """
         sealed-literal continue-with-effect unrequested-effect negated-effect ungrounded-target

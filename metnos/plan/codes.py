@@ -329,6 +329,8 @@ CODES: dict[str, Code] = {
     "no-model": Code("environment", "No known plan serves, and no model is configured", "Ask in the words of `metnos examples`, or run a plan of your own."),
     "proposer-failed": Code("environment", "The proposer raised, or gave no plan", "Look at the message; it is the proposer's own."),
     "plan-repeated": Code("model", "The plan that was to stand for one that failed is the same plan", "Use another tool, or other arguments."),
+    "plan-unsure": Code("model", "The proposer is not sure of the plan that was to stand for one that failed", "Say the request in other words."),
+    "plan-declined": Code("caller", "A person saw the plan before it began and said that it is not what was meant", "Say the request in other words, or name the file, column or value that is meant. Nothing of that plan was run."),
     "out-of-scope": Code("model", "No tool here does what is asked", "Ask for what the tools do (`metnos catalog list`), or add one that does it."),
     "too-vague": Code("model", "The request does not say enough to act on", "Say what it is about: a file, a folder, a number, a name."),
     "answer-failed": Code("environment", "Who was to be asked could not be, or answered what is no answer", "Look at the message; it is of the function that the host handed in."),

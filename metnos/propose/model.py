@@ -135,7 +135,7 @@ class Proposal(_Told, frozen=True):
         return Proposal(reply.text, model=reply.model, tokens_in=reply.usage.input, tokens_out=reply.usage.output)
 
     Raises:
-        TypeError: A number is no integer, or `model` no text.
+        TypeError: A number is no integer, `model` no text, or `unsure` neither True nor False.
         ValueError: A number is negative or beyond 2^53 - 1.
     """
 
@@ -146,6 +146,14 @@ class Proposal(_Told, frozen=True):
     tokens_out: int = 0
     calls: int = 1
     """Calls to models that it took."""
+    unsure: bool = False
+    """The proposer is not sure that this is what was meant: a person sees the plan first, and nothing of it runs before."""
+
+    def __post_init__(self) -> None:
+        """As for `Declined`."""
+        super().__post_init__()
+        if not isinstance(self.unsure, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"unsure is True or False, not {type(self.unsure).__name__}")
 
 
 class Declined(_Told, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What could not be read."""
     model: str = ""
     usage: dict[str, int]
+    unsure: bool = False
 
 
 def read_reply(given: Any) -> Reply:
@@ -43,13 +44,14 @@ def read_reply(given: Any) -> Reply:
     plan = proposal.plan if proposal is not None else given
     usage = proposal.usage if proposal is not None else {"planning_calls": 1}
     model = as_utf8(proposal.model) if proposal is not None else ""
+    unsure = proposal is not None and proposal.unsure
     if isinstance(plan, dict):
-        return Reply(plan=plan, model=model, usage=usage)
+        return Reply(plan=plan, model=model, usage=usage, unsure=unsure)
     if not isinstance(plan, str | bytes):
         raise TypeError(f"the proposer returned {type(plan).__name__}, not {TAKEN}")
     body, faults = _read(plan)
     if body is not None:
-        return Reply(plan=body, model=model, usage=usage)
+        return Reply(plan=body, model=model, usage=usage, unsure=unsure)
     return Reply(diagnostics=faults, written=_shown(plan), model=model, usage=usage)
 
 

@@ -65,6 +65,8 @@ class ProposalLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     """From the record before to the answer."""
     code: str = ""
     """Why it gave no plan."""
+    unsure: bool = False
+    """It was not sure that its plan is what was meant."""
 
 
 class TurnView(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -193,7 +195,8 @@ class _Reader:
         self._count(body)
         usage = {name: value for name, value in _object(body, "usage").items() if isinstance(value, int)}
         took = max(0, at - self.before)
-        line = ProposalLine(model=_string(body, "proposer"), usage=usage, took_us=took, code=code)
+        unsure = body.get("unsure") is True
+        line = ProposalLine(model=_string(body, "proposer"), usage=usage, took_us=took, code=code, unsure=unsure)
         self._view.proposals.append(line)
 
     def _command_failed(self, body: Body, at: int) -> None:

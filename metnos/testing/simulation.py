@@ -7,6 +7,7 @@ forgotten by a crash. It checks at every input what must always hold, and raises
 - every command is closed once, by an input that may close it (`turn.table.CLOSES`);
 - at the close nothing is open but what may lapse (`turn.table.LAPSES`);
 - a doubled closing input is refused and changes nothing;
+- nothing starts of a plan that is being shown to a person, or to which one has said no;
 - folding the log again gives the same facts and the same commands (at every crash, and at the end).
 
     class Files:                                     # the outside, as far as the test needs it
@@ -26,10 +27,12 @@ from random import Random
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from metnos.sdk import Failure
 from metnos.turn import commands as c
 from metnos.turn import inputs as i
+from metnos.turn.guess import GO_ON, NO, YES
 from metnos.turn.rules import Reaction, Rules
 from metnos.turn.table import CLOSES, LAPSES, ProtocolError
 from metnos.turn.turn import Machine
@@ -74,6 +77,10 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """A filler that is not in it fails."""
     answers: dict[str, Any] | None = None
     """To a dialog; None: nobody answers, the turn stays suspended."""
+    unsure: float = 0.0
+    """Chance, 0 to 1, that a proposal is one of which its proposer is not sure."""
+    agrees: float | None = 1.0
+    """Chance that a person who is shown such a plan says yes; None: nobody answers."""
     approve: bool | None = True
     """None: nobody answers."""
 
@@ -161,6 +168,8 @@ class Simulation:
         self._crashes = 0
         self._cancelled = False
         self._opened = opened
+        self._unseen: set[int] = set()
+        """Plans that are being shown, or to which a person has said no."""
 
     def run(self) -> Run:
         """Drive the turn to its close, or until only people could go on and none does.
@@ -261,6 +270,12 @@ class Simulation:
 
     def _person(self, command: c.AskApproval | c.OpenDialog) -> i.AnyInput | None:
         script = self._script
+        if isinstance(command, c.OpenDialog) and command.guess is not UNSET:
+            if script.agrees is None:
+                return None
+            return i.DialogAnswered(
+                dialog=command.dialog, answers={GO_ON: YES if self._happens(script.agrees) else NO}, by="local"
+            )
         if isinstance(command, c.OpenDialog):
             return None if script.answers is None else i.DialogAnswered(dialog=command.dialog, answers=script.answers)
         if script.approve is None:
@@ -275,7 +290,8 @@ class Simulation:
             case c.Compose(show=show):
                 return i.AnswerComposed(text=",".join(show))
             case c.Propose() if self._proposed < len(script.proposals):
-                return i.PlanProposed(plan=script.proposals[self._proposed])
+                unsure = self._happens(script.unsure) or UNSET
+                return i.PlanProposed(plan=script.proposals[self._proposed], unsure=unsure)
             case c.ResolveFiller(name=name) if name in script.fillers:
                 return i.FillerResolved(name=name, value=script.fillers[name])
             case c.Propose() | c.ResolveFiller():
@@ -290,10 +306,19 @@ class Simulation:
         self._closes(item)
         reaction = self._machine.receive(item)
         self._log.append((item, reaction))
+        self._note_seen(item, reaction)
         if not isinstance(item, i.TurnOpened | i.TurnResumed | i.StepStarted | i.Cancelled):
             self._last = item
         for command in reaction.commands:
             self._obey(command)
+
+    def _note_seen(self, item: i.AnyInput, reaction: Reaction) -> None:
+        """Which plans nobody has agreed to; they are the last that was shown, one at a time."""
+        if isinstance(item, i.DialogAnswered) and item.answers.get(GO_ON) == YES:
+            self._unseen.clear()
+        for command in reaction.commands:
+            if isinstance(command, c.OpenDialog) and command.guess is not UNSET:
+                self._unseen.add(command.guess.plan)
 
     def _obey(self, command: c.AnyCommand) -> None:
         if isinstance(command, c.Close):
@@ -306,6 +331,8 @@ class Simulation:
         if isinstance(command, c.StartStep):
             if command.step in self._tasks:
                 raise Broken(f"step {command.step} starts while it runs")
+            if int(command.step.partition(".")[0]) in self._unseen:
+                raise Broken(f"step {command.step} starts before a person has said yes to its plan")
             self._events.append(Event("asked", command.step, command))
             self._tasks[command.step] = _Task(command)
         elif isinstance(command, c.StopStep):
@@ -348,6 +375,9 @@ class Simulation:
         self._open.clear()
         self._tasks.clear()
         self._asks.clear()
+        self._unseen.clear()
+        for item, reaction in self._log:
+            self._note_seen(item, reaction)
         self._last = None
         self._proposed = sum(isinstance(item, i.PlanProposed) for item, _ in self._log)
         self._cancelled = any(isinstance(item, i.Cancelled) for item, _ in self._log)

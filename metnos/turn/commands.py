@@ -1,6 +1,7 @@
 """Commands of the turn machine: what it asks the driver to do. One closing input each (`turn/table.py`).
 
-Law: a command is complete: the driver needs nothing but it and its ports. Only a digest of the commands is stored.
+Law: a command is complete: the driver needs nothing but it and its ports. Only a digest of the commands is stored; a
+field that is added follows `turn.logic`, so that the digests of old logs stay what they are.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from metnos.contracts.model import Placement
 from metnos.plan.diagnostics import Diagnostic
@@ -73,6 +75,37 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """For each call: argument → the value that it would be run again with; null: it is left out."""
 
 
+class Foreseen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a plan that a person is shown before it begins."""
+
+    step: str
+    """`plan.step`."""
+    tool: str
+    effect: EffectClass
+    """The worst that it may have."""
+    args: dict[str, Any]
+    """As the accepted plan has them: references are open."""
+    each: bool = False
+    """It runs once for each entry of something."""
+    for_each: Any = None
+    """Of what, where the plan says so itself."""
+    when: dict[str, int] = {}
+    about: dict[str, str] = {}
+    """What the tool does, language → sentence; of a foreign tool in the words of somebody else."""
+
+
+class Guess(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A plan whose proposer is not sure that it understood (`turn.guess`)."""
+
+    plan: int
+    """Its number."""
+    digest: str
+    """Of the plan; the answer is to this one."""
+    steps: tuple[Foreseen, ...] = ()
+    end: dict[str, Any] = {}
+    """Its last line as a plan has it; empty: it goes on."""
+
+
 class OpenDialog(Command, frozen=True, tag="open_dialog"):
     dialog: str
     question: str = ""
@@ -86,6 +119,8 @@ class OpenDialog(Command, frozen=True, tag="open_dialog"):
     failure: Failure | None = None
     """Of the first of them."""
     offers: tuple[Offer, ...] = ()
+    guess: Guess | UnsetType = UNSET
+    """The plan that a person is to see before it begins, where the dialog is about that."""
 
 
 class StartStep(Command, frozen=True, tag="start_step"):

@@ -114,6 +114,8 @@ class PlanProposed(Input, frozen=True, tag="plan_proposed"):
     unreadable: tuple[Diagnostic, ...] = ()
     written: str = ""
     """A reply that could not be read, cut where it is long."""
+    unsure: bool | UnsetType = UNSET
+    """True: the proposer is not sure that this is what was meant, and a person sees the plan first (`turn.guess`)."""
 
 
 class FillerResolved(Input, frozen=True, tag="filler_resolved"):
@@ -191,6 +193,8 @@ class ApprovalExpired(Input, frozen=True, tag="approval_expired"):
 class DialogAnswered(Input, frozen=True, tag="dialog_answered"):
     dialog: str
     answers: dict[str, Any]
+    by: str | UnsetType = UNSET
+    """Who says so; anybody but the owner and the actor of the turn is refused. Unset: nobody has told."""
 
 
 class DialogExpired(Input, frozen=True, tag="dialog_expired"):

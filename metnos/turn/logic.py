@@ -2,7 +2,7 @@
 
 Law: a log is never written anew. So
 
-1. A field that an input (or a struct inside one) gets after release 0.1 has `msgspec.UNSET` for a default: not given is
+1. A field that an input or a command (or a struct inside one) gets after release 0.1 has `msgspec.UNSET` for a default: not given is
    not written, a body of before is read as it is and gives its own bytes again, and the machine takes it for what was
    before. It has its line in `ADDED`; a test holds the list of what was there at 0.1 against the code.
 2. Where the machine is to *behave* in another way, the new way has a line in `FLAGS`, and only a turn whose `TurnOpened`
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 ADDED: Final[dict[str, dict[str, int]]] = {
     "TurnOpened": {"logic": 1},
+    "PlanProposed": {"unsure": 1},
+    "DialogAnswered": {"by": 1},
+    "OpenDialog": {"guess": 1},
 }
 """Struct → field that it got after 0.1 → the level of logic at which it came (counted up by one, release by release)."""
 

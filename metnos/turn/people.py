@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from metnos.turn.advance import advance
 from metnos.turn.answer import close, end_log
 from metnos.turn.arguments import check
@@ -14,7 +16,7 @@ from metnos.turn.choice import chosen
 from metnos.turn.commands import OpenDialog, StopStep
 from metnos.turn.consent import expired, given, refused, seen
 from metnos.turn.inputs import VirtualInput
-from metnos.turn.planning import answered
+from metnos.turn.planning import answered, confirmed
 from metnos.turn.schedule import halt
 from metnos.turn.table import refuse
 from metnos.turn.wanted import filled
@@ -72,6 +74,8 @@ def _approval(turn: TurnState, item: i.Input, name: str) -> Approval | None:
 def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
     """The answers become inputs of the turn; what is left is planned anew, what is done stays done."""
     dialog = _dialog(turn, item, item.dialog)
+    if item.by is not UNSET and item.by not in (turn.opened.owner, turn.opened.actor):
+        refuse(turn.phase, item, "only the owner or the actor of the turn may answer")
     schemas = answer_schemas(dialog)
     if item.answers.keys() != schemas.keys():
         refuse(turn.phase, item, f"the dialog asks for {', '.join(sorted(schemas))}")
@@ -80,6 +84,9 @@ def dialog_answered(turn: TurnState, item: i.DialogAnswered) -> None:
         if wrong is not None:
             refuse(turn.phase, item, f"the answer {name} does not fit: {wrong.message}")
     _close_dialog(turn)
+    if dialog.guess is not UNSET:
+        confirmed(turn, dialog.guess, item.answers)
+        return
     if dialog.offers:
         chosen(turn, dialog, item.answers)
         advance(turn)

@@ -15,6 +15,9 @@ Law:
    answer, because it is what the person can act on. A proposer that declines has the last word: `not_understood`.
 8. Where a plan stands for one that failed (`turn.recovery`), that one's failures are no longer the turn's; where none
    does, they are. It is not repaired.
+9. An accepted plan of which its proposer is not sure that it is what was meant is shown to a person before it begins
+   (`turn.guess`); one that is to stand for a plan that failed is given up: a person who waits for an answer is not asked
+   to judge a second attempt. In mode `plan` it is handed back like any other: whoever planned looks at it anyway.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from metnos.turn.commands import LookUpPlan
 from metnos.turn.consent import forecast
 from metnos.turn.facts import PlanAccepted, PlanRejected, PlanRewritten, PolicyDecided
 from metnos.turn.filling import begin_fillers
+from metnos.turn.guess import PLAN_UNSURE, decline, is_yes, show
 from metnos.turn.logic import unknown
 from metnos.turn.proposals import propose
 from metnos.turn.schedule import queue_ready, wire
@@ -40,6 +44,7 @@ from metnos.turn.wanted import ask_to_fill, form_of, hold, may_fill
 
 if TYPE_CHECKING:
     from metnos.sdk import Failure
+    from metnos.turn.commands import Guess
     from metnos.turn.inputs import PlanFound, PlanMissed, PlanProposed, TurnOpened
     from metnos.turn.state import Brought, TurnState
 
@@ -94,7 +99,7 @@ def plan_proposed(turn: TurnState, item: PlanProposed) -> None:
         turn.candidates += 1
         _reject(turn, turn.purpose, {}, "reader", item.unreadable, written=item.written)
     else:
-        consider(turn, turn.purpose, item.plan, "model")
+        consider(turn, turn.purpose, item.plan, "model", unsure=item.unsure is True)
     advance(turn)
 
 
@@ -108,6 +113,8 @@ def consider(
     source: str,
     entry: str = "",
     origins: dict[str, str] | None = None,
+    *,
+    unsure: bool = False,
 ) -> None:
     """Judge a candidate plan and go on with it, or with what its rejection means."""
     turn.candidates += 1
@@ -140,7 +147,7 @@ def consider(
         again = guarded.reproposals[0]
         _reject(turn, brought, plan, again.guard, again.diagnostics)
     else:
-        _accept(turn, brought, guarded.checked, plan, source, entry)
+        _accept(turn, brought, guarded.checked, plan, source, entry, unsure=unsure)
 
 
 _SOURCES: dict[str, PlanSource] = {
@@ -228,6 +235,15 @@ def answered(turn: TurnState, answers: dict[str, Any]) -> None:
         advance(turn)
 
 
+def confirmed(turn: TurnState, guess: Guess, answers: dict[str, Any]) -> None:
+    """A person has seen the plan: begin it, or nothing."""
+    if is_yes(turn, guess, answers):
+        _begin(turn, turn.plan)
+        advance(turn)
+    else:
+        decline(turn)
+
+
 def nobody_proposes(turn: TurnState, error: Failure) -> None:
     """A `Propose` failed: say the thing that the person can act on."""
     if turn.purpose == "recovery":
@@ -253,19 +269,28 @@ def nobody_proposes(turn: TurnState, error: Failure) -> None:
 
 
 def _accept(
-    turn: TurnState, brought: Brought, checked: Checked, written: dict[str, Any], source: str, entry: str
+    turn: TurnState,
+    brought: Brought,
+    checked: Checked,
+    written: dict[str, Any],
+    source: str,
+    entry: str,
+    *,
+    unsure: bool,
 ) -> None:
     number = turn.candidates
     if brought == "recovery":
-        if checked.digest == turn.plan.checked.digest:
-            again = Diagnostic(code=SAME_PLAN, where="", found=f"plan {turn.plan.number}")
-            _reject(turn, brought, written, "recovery", (again,))
+        same = checked.digest == turn.plan.checked.digest
+        if same or unsure:
+            no_way = Diagnostic(code=SAME_PLAN if same else PLAN_UNSURE, where="", found=f"plan {turn.plan.number}")
+            _reject(turn, brought, written, "recovery", (no_way,))
             return
         turn.plan.replaced = True
         turn.failed = False
         turn.fillers.clear()
     body = to_json(checked.plan)
     plan = PlanRun(number, checked, source, entry, body)
+    plan.unsure = unsure
     executors = plan.known.executors
     turn.facts.append(
         PlanAccepted(plan=number, digest=checked.digest, executors=executors, body={} if body == written else body)
@@ -280,7 +305,7 @@ def _accept(
         close(turn, "success")
     else:
         turn.halted = turn.sweep = False
-        _begin(turn, plan)
+        (show if unsure else _begin)(turn, plan)
 
 
 def _forecast_all(turn: TurnState, plan: PlanRun) -> Deny | None:

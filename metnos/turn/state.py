@@ -171,7 +171,19 @@ class StepRun:
 class PlanRun:
     """An accepted plan."""
 
-    __slots__ = ("board", "body", "checked", "entry", "fillers", "known", "number", "replaced", "runs", "source")
+    __slots__ = (
+        "board",
+        "body",
+        "checked",
+        "entry",
+        "fillers",
+        "known",
+        "number",
+        "replaced",
+        "runs",
+        "source",
+        "unsure",
+    )
 
     def __init__(self, number: int, checked: Checked, source: str, entry: str, body: dict[str, Any]) -> None:
         self.number = number
@@ -179,6 +191,8 @@ class PlanRun:
         self.source = source
         """`author`, `host`, `template`, `cache`, `model`."""
         self.entry = entry
+        self.unsure = False
+        """Its proposer is not sure that it is what was meant."""
         self.replaced = False
         """It failed by its own fault and changed nothing, and another plan stands for it."""
         self.body = body
@@ -259,6 +273,8 @@ class TurnState:
         """Approvals and timers that a halt made pointless: a late answer closes them and does nothing."""
         self.dialog: OpenDialog | None = None
         self.dialogs = 0
+        self.guesses = 0
+        """Of the dialogs, those that showed a plan before it began (`turn.guess`)."""
         self.held: Held | None = None
         """A plan that waits for the inputs that the open dialog asks for."""
         self.wanted: Wanted | None = None

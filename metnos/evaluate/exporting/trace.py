@@ -3,6 +3,7 @@
 | of the turn | becomes |
 |---|---|
 | each plan | a thought; then a critic for each guard that rewrote it and for who rejected or accepted it |
+| what a person said of a plan before it began | a critic |
 | each verdict of policy that is no plain permission | a critic |
 | each call | an action |
 | a question | an ask |
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from metnos.evaluate.trace import FORM, Action, Asked, Critic, ExecutionTrace, Step, Thought
+from metnos.turn.guess import YES
 
 if TYPE_CHECKING:
     from metnos.evaluate.exporting.view import PlanView, RunView
@@ -61,6 +63,8 @@ def _steps(plan: PlanView) -> list[Step]:
         for told in plan.verdicts
         if told["verdict"] != "allow"
     ]
+    if plan.seen:
+        found.append(Critic(plan=plan.number, by="person", verdict="accepted" if plan.seen == YES else "rejected"))
     found += [
         Action(
             plan=plan.number,

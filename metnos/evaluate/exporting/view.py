@@ -19,6 +19,7 @@ from metnos.plan.spelling import ReferenceSyntax, is_plain, parse_string
 from metnos.record.codec import INPUT_KINDS, decode_input, decode_tolerant, fetch_from
 from metnos.record.faults import RecordFault
 from metnos.turn.commands import Close, StartStep
+from metnos.turn.guess import GO_ON
 from metnos.turn.turn import Machine
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ class PlanView(msgspec.Struct, kw_only=True):
     answers: dict[str, Any] | None = None
     """Of the person, to its question."""
     answered: int = 0
+    unsure: bool = False
+    """Its proposer was not sure of it: a person saw it before it began."""
+    seen: str = ""
+    """What they said: `yes` or `no`."""
 
     @property
     def accepted(self) -> bool:
@@ -211,6 +216,7 @@ class _Reader:
             said=_text(body, "written"),
             asked=self.before or record.at,
             body=_table(body, "plan"),
+            unsure=body.get("unsure") is True,
         )
 
     def _spent(self, body: Body, _record: Record) -> None:
@@ -222,7 +228,11 @@ class _Reader:
         self.view.answer = _text(body, "text")
 
     def _answered(self, body: Body, record: Record) -> None:
-        self.plan.answers, self.plan.answered = _table(body, "answers"), record.at
+        plan, answers = self.plan, _table(body, "answers")
+        if plan.unsure and not plan.seen:
+            plan.seen = _text(answers, GO_ON)
+        else:
+            plan.answers, plan.answered = answers, record.at
 
     def _started(self, body: Body, record: Record) -> None:
         key = _text(body, "step")

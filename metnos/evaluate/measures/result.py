@@ -78,7 +78,8 @@ class EvalRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     unobserved_call: str = ""
     """Its tool."""
     unanswered: str = ""
-    """First thing that was asked for and is not in the record: `propose`, `approval`, `dialog`, `filler`, …"""
+    """First thing that was asked for and is not in the record: `propose`, `approval`, `dialog`, `guess` (a plan that was to be
+    seen before it began), `filler`, …"""
     diverged: str = ""
     """First cause of a difference from the recorded turn: a kind and what it is about; empty: none."""
     diverged_at: str = ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from metnos.evaluate.running.recorded import Asked, Call, Recorded, Spy, Timed
+from metnos.evaluate.running.recorded import Asked, Call, Recorded, Spy, Timed, plan_shown, shown_in
 from metnos.policy.approval import approval_hash
 from metnos.record.codec import KIND_OF, encode
 from metnos.record.model import Record, Status, TurnLog
@@ -223,9 +223,11 @@ class Drive:
 
     def open_dialog(self, command: c.OpenDialog) -> None:
         found = self._recorded.dialogs.get(command.dialog)
-        if found is None or not _fits(command, found.item):
-            if not self._recorded.was_left_open(command.dialog):
-                self._nobody("dialog")
+        shown = plan_shown(command)
+        same = shown == self._recorded.guessed.get(command.dialog, "")  # what was said of one plan is said of no other
+        if found is None or not same or not _fits(command, found.item):
+            if not self._recorded.was_left_open(shown_in(command)):
+                self._nobody("guess" if shown else "dialog")
             return
         self._later(found)
 

@@ -4,7 +4,7 @@ Law: a proposer is asked what an engine would ask it, and its reply is read as a
 failure of its turn, never of the run. A real one takes real time, and that is the time of the turn.
 
 A script is a JSONL file, `{"turn": ID}` or `{"request": TEXT}` with a `plan` (object, JSON or line notation as text), and if
-wanted `purpose` (`first` where it is left out), `model`, `tokens_in`, `tokens_out`.
+wanted `purpose` (`first` where it is left out), `model`, `tokens_in`, `tokens_out`, `unsure`.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     model: str = "scripted"
     tokens_in: int = 0
     tokens_out: int = 0
+    unsure: bool = False
 
 
 class ScriptFault(Exception):
@@ -95,7 +96,9 @@ class Scripted:
         line = line or self._lines.get(("", command.request, command.purpose))
         if line is None:
             return None
-        said = Proposal(line.plan, model=line.model, tokens_in=line.tokens_in, tokens_out=line.tokens_out)
+        said = Proposal(
+            line.plan, model=line.model, tokens_in=line.tokens_in, tokens_out=line.tokens_out, unsure=line.unsure
+        )
         return Timed(_input_of(said, state, self._catalog), 0)
 
 
@@ -142,6 +145,7 @@ def _input_of(said: Any, state: TurnState, catalog: Catalog) -> i.PlanProposed |
         proposer=reply.model,
         unreadable=reply.diagnostics,
         written=reply.written,
+        unsure=reply.unsure or msgspec.UNSET,
     )
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from msgspec import UNSET
+
 from metnos.plan.jsondata import MAX_RESULT_BYTES, digest
 from metnos.record.codec import FACT_KINDS, INPUT_KINDS, decode_fact, decode_input, fetch_from
 from metnos.record.faults import RecordFault
@@ -79,6 +81,8 @@ class Recorded:
         """By the approval's id; what was allowed carries the digest that was shown."""
         self.seen: dict[str, i.TargetsSeen] = {}
         self.dialogs: dict[str, Timed] = {}
+        self.guessed: dict[str, str] = {}
+        """Dialog → digest of the plan that was shown in it before it began."""
         self.fillers: dict[str, deque[Timed]] = {}
         self.judged: dict[str, Timed] = {}
         self.probes: dict[str, Timed] = {}
@@ -156,12 +160,22 @@ class Spy:
             elif isinstance(command, c.AskApproval):
                 self.shown_to_people.add(command.digest)
             elif isinstance(command, c.OpenDialog):
-                self.shown_to_people.add(command.dialog)
+                self.shown_to_people.add(shown_in(command))
             elif isinstance(command, c.Compose):
                 self.shown = command.show
             elif isinstance(command, c.Close):
                 self.close = command
         return reaction
+
+
+def plan_shown(command: c.OpenDialog) -> str:
+    """Digest of the plan that a dialog shows before it begins; empty: it shows none."""
+    return "" if command.guess is UNSET else command.guess.digest
+
+
+def shown_in(command: c.OpenDialog) -> str:
+    """What a dialog is about: with another plan in it, it is another one."""
+    return f"{command.dialog} {plan_shown(command)}".rstrip()
 
 
 def answer_of(spy: Spy) -> str:
@@ -186,6 +200,9 @@ class _Reading:
         self._digests: dict[str, str] = {}
         self._started: dict[str, int] = {}
         self._opened = 0
+        self._unsure = False
+        self._to_see = ""
+        """Digest of the plan that a person is to see next."""
 
     def all(self) -> None:
         before = 0
@@ -213,6 +230,7 @@ class _Reading:
 
     def _fact(self, fact: f.AnyFact) -> None:
         if isinstance(fact, f.PlanAccepted):
+            self._to_see = fact.digest if self._unsure else ""
             plan = fact.body or self._written or {}
             self._to.plans.append(plan)
             self._tools[fact.plan] = tuple(str(step["tool"]) for step in plan.get("steps", ()) if _is_call(step))
@@ -233,7 +251,7 @@ class _Reading:
         self._written = item.plan if isinstance(item, i.PlanFound) else None
 
     def proposed(self, item: i.PlanProposed, timed: Timed) -> None:
-        self._written = item.plan
+        self._written, self._unsure = item.plan, item.unsure is True
         self._to.proposals.append((timed, None))
 
     def started(self, item: i.StepStarted, _timed: Timed) -> None:
@@ -247,6 +265,8 @@ class _Reading:
 
     def dialog(self, item: i.DialogAnswered | i.DialogExpired, timed: Timed) -> None:
         self._to.dialogs[item.dialog] = timed
+        if self._to_see:
+            self._to.guessed[item.dialog], self._to_see = self._to_see, ""
 
     def filler(self, item: i.FillerResolved, timed: Timed) -> None:
         self._to.fillers.setdefault(item.name, deque()).append(timed)
