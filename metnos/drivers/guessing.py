@@ -99,7 +99,7 @@ def _last(end: dict[str, Any], language: str) -> str:
         case "needs_inputs":
             return message("guess.ask", language, what=_shown(", ".join(args["form"])))
         case _:
-            told = [_shown(spell(args[name])) for name in ("text", "data") if name in args]
+            told = [_value(args[name], language) for name in ("text", "data") if name in args]
             return message("guess.tell", language, what=", ".join(told)) if told else ""
 
 

@@ -68,7 +68,7 @@ def waiting(engine: Engine) -> str:
     assert need.question.splitlines() == [
         "I am not sure that I understood you. This is what I would do:",
         "  1. Adds one (add_one): n 7",
-        '  2. Tell you: "${step1.n}"',
+        "  2. Tell you: what step 1 gives (n)",
         "Shall I go on?",
     ]
     assert ([one.name for one in need.options], need.plan) == (["yes", "no"], 1)
@@ -92,7 +92,7 @@ def test_where_nobody_can_be_asked_it_waits_and_is_answered_by_a_later_process(
     assert later.read_turn(turn).waiting == [f"{turn}.dialog1"]
     assert later.resume_sync(turn, answers=YES).data == 8
     assert later.replay(turn).status == "identical"
-    with pytest.raises(Exception, match="turn-closed|is closed"):
+    with pytest.raises(Exception, match=r"turn-closed|is closed"):
         later.resume_sync(turn, answers=NO)
 
 
