@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.judged.cases import Case, read_cases, unfit
 from benchmarks.judged.desk import Desk
+from metnos.propose.model import Proposal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +95,16 @@ def test_the_plan_of_another_request_is_found_wrong(desk: Desk, reply: Reply) ->
     for name, other in zip(names, [*names[29:], *names[:29]], strict=True):
         reply.plan = GOLD[other]
         assert desk.run(CASES[name]).judged.verdict != "right", (name, other)
+
+
+def test_a_plan_that_would_be_shown_first_is_asked_about_and_nothing_of_it_has_run(desk: Desk, reply: Reply) -> None:
+    name = next(name for name in sorted(GOLD) if CASES[name].expected.files)
+    reply.plan = Proposal(GOLD[name], unsure=True)
+    ran = desk.run(CASES[name])
+    assert (ran.judged.verdict, ran.judged.unrequested, ran.outcome) == ("asked", (), "suspended")
+    vague = next(case for case in CASES.values() if "ask" in case.declines)
+    reply.plan = Proposal("1 find_files\nend", unsure=True)
+    assert desk.run(vague).judged.verdict == "right"
 
 
 def test_what_must_be_refused_is_not_right_if_it_is_done(desk: Desk, reply: Reply) -> None:
