@@ -36,7 +36,7 @@ def guess_lines(guess: Guess, language: str) -> tuple[str, ...]:
     """That nobody is sure, and what would be done."""
     last = _last(guess.end, language)
     said = [*(_said(one, language) for one in guess.steps), *([last] if last else [])]
-    numbered = (message("guess.line", language, number=number, what=what) for number, what in enumerate(said, 1))
+    numbered = (f"  {number}. {what}" for number, what in enumerate(said, 1))
     return (message("guess.intro", language), *numbered)
 
 
@@ -50,7 +50,7 @@ def _said(one: Foreseen, language: str) -> str:
     first = _FIRST.match(about)
     what = _shown(first[0].strip()) if first is not None else ""
     tool = _shown(one.tool)
-    head = message("guess.tool", language, what=what, tool=tool) if what else tool
+    head = f"{what} ({tool})" if what else tool
     parts = ", ".join(_arguments(one, language))
     notes = [message(f"guess.effect.{one.effect}", language)] if one.effect != "read" else []
     return "; ".join([f"{head}: {parts}" if parts else head, *notes])

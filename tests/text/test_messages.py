@@ -74,7 +74,14 @@ FAMILIES: dict[str, set[str]] = {
     "match": {"exact", "tools", "arguments"},
     "judged": {"same", "better", "worse"},
     "worse": {*WORSE},
-    "why": {"no-model", "proposer-failed", "answer", *DECLINING},
+    "why": {"no-model", "proposer-failed", "answer", "plan-declined", *DECLINING},
+    "guess": {
+        "yes",
+        "no",
+        "when_nonempty",
+        "when_empty",
+        *(f"effect.{name}" for name in EFFECT_CLASSES if name != "read"),
+    },
 }
 """Keys that are made from a code: family → the codes that must have a sentence."""
 
