@@ -15,7 +15,7 @@ Origin = Literal["catalog", "host", "foreign"]
 Placement = Literal["inline", "worker", "host", "external"]
 """`inline`: pure, in this process; `worker`: warm process; `host`: a registered function; `external`: a
 stand-in or a client of another protocol."""
-ChoiceKey = Literal["replace", "beside", "encoding"]
+ChoiceKey = Literal["replace", "beside", "encoding", "column"]
 Rule = Literal["same", "pick", "group", "join", "concat", "fixed"]
 ResourceKind = Literal["root", "host", "account"]
 

@@ -42,7 +42,7 @@ _CODES: Final[dict[FaultClass, str]] = {
         not-found not-a-folder is-a-folder bad-path name-too-long same-file not-empty bad-time bad-pattern
         unknown-encoding not-text not-encodable import-name import-unknown import-fault value-misfit
         unreadable-plan usage request-too-long unknown-command command-misused bad-settings bad-models
-        bad-run bad-prices bad-script bad-baseline rows-malformed rows-of-another-run field-taken too-many bad-pointer
+        bad-run bad-prices bad-script bad-baseline rows-malformed rows-of-another-run column-open field-taken too-many bad-pointer
     """,
     "missing-input": """
         missing-argument missing-one-of slot-outside-template input-missing missing-undecided approval-used

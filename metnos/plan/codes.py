@@ -268,6 +268,7 @@ CODES: dict[str, Code] = {
     "unknown-encoding": Code("model", "There is no such text encoding", "Use `utf-8`."),
     "not-text": Code("tool", "The file is no text in this encoding", "Name its encoding, or set errors to `replace`."),
     "bad-pointer": Code("model", "This is no JSON pointer", "Write it as /rows/0; the whole document is the empty one."),
+    "column-open": Code("tool", "Which column is meant is not said, and the data do not tell", "Name the column, or choose one."),
     "field-taken": Code("model", "Two fields would have one name", "Choose other names."),
     "too-many": Code("tool", "There would be more entries than a step may give", "Choose narrower keys, or fewer entries."),
     "not-encodable": Code("tool", "The text cannot be written in this encoding", "Use `utf-8`."),

@@ -190,7 +190,8 @@ def test_brackets_and_braces(glob: str, names: set[str]) -> None:
     assert {name for name in ("a", "b", "c", "-", "]", "ab") if compiled.search(name)} == names
 
 
-def test_the_readers_decode_alike() -> None:
+@pytest.mark.parametrize(("name", "count"), [("decoding.py", 3), ("leftopen.py", 4)])
+def test_what_several_carry_is_alike(name: str, count: int) -> None:
     """An executor carries its own files; these are meant to be the same."""
-    copies = {path.read_bytes() for path in (ROOT / "catalog" / "executors").glob("*/decoding.py")}
-    assert len(copies) == 1
+    copies = [path.read_bytes() for path in (ROOT / "catalog" / "executors").glob(f"*/{name}")]
+    assert (len(copies), len(set(copies))) == (count, 1)

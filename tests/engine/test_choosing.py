@@ -165,3 +165,25 @@ def test_a_list_is_asked_about_once(opens: Opens, folder: Path) -> None:
     assert result.diagnostics == ()
     assert (result.outcome, [one.calls for one in asked]) == ("success", [("1.1.1", "1.1.2")])
     assert sorted(path.name for path in (folder / "sub").iterdir()) == ["a-2.txt", "a.txt", "b-2.txt", "b.txt", "c.md"]
+
+
+def test_a_column_that_nobody_named_is_asked_for(opens: Opens, folder: Path) -> None:
+    (folder / "x.csv").write_text("id,who,amount\n1,Ada,12.50\n2,Bob,8.00\n")
+    given = plan(
+        step("read_files_csv", path="x.csv"),
+        step("compute_stats", from_step=1, field="*"),
+        text="sum ${step2.sum ?? 0}",
+    )
+    engine = opens()
+    result = engine.run_sync(plan=given)
+    assert result.status == "suspended"
+    (need,) = result.needs
+    assert need.form["choice"]["schema"]["enum"] == ["id", "amount", "stop"]
+    assert [one.label for one in need.options] == ["the column id", "the column amount", "stop"]
+    assert "which column" in need.question
+    result = engine.resume_sync(result.turn, answers={"choice": "amount"})
+    assert (result.outcome, result.answer) == ("success", "sum 20.5")
+    assert engine.replay(result.turn).status == "identical"
+    (folder / "x.csv").write_text("who,amount\nAda,12.50\n")
+    result = engine.run_sync(plan=given)
+    assert (result.outcome, result.answer) == ("success", "sum 12.5")

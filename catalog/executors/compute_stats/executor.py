@@ -2,7 +2,8 @@
 
 Law: whole numbers are added exactly, others without loss in between (`fsum`); `decimals` rounds mean and median and
 nothing else. A value that is no number is an
-error that names its entry; a missing or null one is left out if `missing` says so.
+error that names its entry; a missing or null one is left out if `missing` says so. A field that is left open is the only
+one that holds numbers (`leftopen.py`); of its null values, which are empty cells, there is nothing to sum up.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 from metnos.sdk import Context, Result
 
+from .leftopen import is_open, number_column
+
 LARGEST = 2**53 - 1
 
 
@@ -22,6 +25,11 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     if field is None:
         return Result.done({"count": len(entries)})
     missing = args.get("missing", "error")
+    if is_open(field, entries):
+        field = number_column(entries, "field")
+        if isinstance(field, Result):
+            return field
+        missing = args.get("missing", "drop")
     values: list[int | float] = []
     count = 0
     for at, entry in enumerate(entries):

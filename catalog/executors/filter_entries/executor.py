@@ -4,6 +4,9 @@ Law: numbers compare with numbers, text with text, times (ISO 8601 with offset) 
 error that names the entry. Whether a column holds numbers or text nobody has to know: a value that spells a number is
 that number to one that is found, and a number that is looked for in text is its spelling. Patterns run on RE2, which
 cannot be made slow. `ignore_case` is about text alone.
+
+A field that is left open is any field: an entry stays if one of its values satisfies the condition (for `ne`, if none
+equals), and a value of another type does not. Only of an order is it the one field that holds numbers (`leftopen.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 from unicodedata import normalize
 
 from metnos.sdk import Context, Result
+
+from .leftopen import is_open, number_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +42,14 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         test = _test(args["op"], args["value"], ignore_case=args.get("ignore_case", False))
     except Mismatch as fault:
         return Result.failed("arguments", "bad-value", str(fault), where="/value")
+    if is_open(field, args["entries"]):
+        if args["op"] not in ORDER:
+            whole = _any(args["op"], args["value"], ignore_case=args.get("ignore_case", True))
+            found = [entry for entry in args["entries"] if whole(entry)]
+            return Result.done({"entries": found, "count": len(found)})
+        field = number_column(args["entries"], "field")
+        if isinstance(field, Result):
+            return field
     kept: list[dict[str, Any]] = []
     for at, entry in enumerate(args["entries"]):
         if field not in entry:
@@ -50,6 +63,19 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         except Mismatch as fault:
             return Result.failed("data", "value-type", str(fault), where=f"/entries/{at}/{_escaped(field)}")
     return Result.done({"entries": kept, "count": len(kept)})
+
+
+def _any(op: str, value: Any, *, ignore_case: bool) -> Test:
+    """The test of whole entries, of which no field was named; who names none does not know its case either."""
+    test = _test("eq" if op == "ne" else op, value, ignore_case=ignore_case)
+
+    def holds(found: Any) -> bool:
+        try:
+            return test(found)
+        except Mismatch:
+            return False
+
+    return lambda entry: any(map(holds, entry.values())) == (op != "ne")
 
 
 def _lacking(at: int, field: str) -> Result:

@@ -1,7 +1,8 @@
 """Puts entries that share values into groups: how many, the figures of a field, the entries themselves.
 
 Law: groups stand in the order of their first entry, entries in theirs. Values are equal as JSON: 1 and 1.0 are one
-number, `true` is none. Whole numbers are added exactly, others without loss in between (`fsum`).
+number, `true` is none. Whole numbers are added exactly, others without loss in between (`fsum`). A field that is left
+open is the only one that holds numbers, beside those that it is grouped by (`leftopen.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import math
 from typing import Any, cast
 
 from metnos.sdk import Context, Result
+
+from .leftopen import is_open, number_column
 
 OWN = ("count", "sum", "min", "max", "mean", "entries")
 LARGEST = 2**53 - 1
@@ -33,6 +36,11 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     if taken is not None:
         message, hint = f"groups have a {taken} of their own", "rename the field with select_fields"
         return Result.failed("arguments", "field-taken", message, where="/by", hint=hint)
+    if is_open(field, args["entries"]):
+        others = [{name: entry[name] for name in entry if name not in by} for entry in args["entries"]]
+        field = number_column(others, "field")
+        if isinstance(field, Result):
+            return field
     groups: dict[Any, tuple[list[dict[str, Any]], list[int | float]]] = {}
     left = 0
     for at, entry in enumerate(args["entries"]):

@@ -1,7 +1,8 @@
 """Puts entries in order by a field; equal ones keep their order, those without a value come last.
 
 Law: all numbers, all text or all truth values; times (ISO 8601 with offset) as instants, other text without regard
-to case first. A mixture is an error that names the first entry that differs.
+to case first. A mixture is an error that names the first entry that differs. A field that is left open is the only one
+that holds numbers (`leftopen.py`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,16 @@ from typing import Any
 
 from metnos.sdk import Context, Result
 
+from .leftopen import is_open, number_column
+
 
 def run(args: dict[str, Any], _ctx: Context) -> Result:
     """Sort."""
     by, missing = args["by"], args.get("missing", "error")
+    if is_open(by, args["entries"]):
+        by = number_column(args["entries"], "by")
+        if isinstance(by, Result):
+            return by
     with_value: list[tuple[Any, dict[str, Any]]] = []
     without: list[dict[str, Any]] = []
     first = ""
