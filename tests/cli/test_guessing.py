@@ -40,9 +40,7 @@ def wait(metnos: Metnos, folder: Path, language: str = "en", plan: str = PLAN) -
     return result.turn
 
 
-@pytest.mark.parametrize(
-    ("language", "typed", "status"), [("en", "yes", 0), ("it", "sì", 0), ("en", "", 1), ("it", "n", 1)]
-)
+@pytest.mark.parametrize(("language", "typed", "status"), [("it", "sì", 0), ("en", "", 1)])
 def test_it_is_shown_on_the_terminal(metnos: Metnos, folder: Path, language: str, typed: str, status: int) -> None:
     wait(metnos, folder, language)
     terminal = metnos.on_terminal("--lang", language, "resume", "last", NO_COLOR="1")
@@ -70,11 +68,9 @@ def test_in_a_pipe_and_as_json_it_is_a_need_that_resume_answers(metnos: Metnos, 
     assert told.status == 5
     (need,) = told.json["needs"]
     assert (need["kind"], need["plan"], [one["name"] for one in need["options"]]) == ("dialog", 1, ["yes", "no"])
-    assert metnos("resume", turn, "--answer", "go_on=certainly").status == 2
     done = metnos("resume", turn, "--answer", "go_on=yes")
     assert (done.status, done.out.strip()) == (0, "2")
     assert "not sure that this is what was meant" in metnos("log", turn).out
-    assert metnos("replay", turn).status == 0
 
 
 def test_a_no_is_told_in_words(metnos: Metnos, folder: Path) -> None:
