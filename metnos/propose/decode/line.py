@@ -106,6 +106,8 @@ class Tools:
     def _said(
         self, bounds: Iterable[Bound], sofar: Sofar, masked: frozenset[Choice], musts: Sequence[Must]
     ) -> list[Form]:
+        named = any(must.named for must in musts)
+        bounds = [bound for bound in bounds if not (named and bound.contract.field_of_input)]
         forms = (form for bound in bounds for form in self.forms(bound, sofar, masked))
         return [said for form in forms for said in once_each(musts, form)]
 
@@ -254,10 +256,10 @@ class Tools:
         if parts is None:
             return None
         form = Form(bound.contract.name, sources, parts)
-        if mildest(bound.contract) == "read":
-            return form
-        # What was searched for, or searched in, is not where it goes.
+        # What was searched for, or searched in, is not where it goes; and no row of a file holds the file's own name.
         naming = {*bound.contract.targets, *bound.contract.trusted}
+        if mildest(bound.contract) == "read":
+            naming = set(bound.args) - {*bound.contract.field_of_input} if bound.contract.field_of_input else set[str]()
         behind = {step.number for number in sources for step in sofar.behind(number)}
         used = {
             Value(each).json for at in behind for each in sofar.steps[at - 1]["args"].values() if isinstance(each, str)

@@ -15,7 +15,6 @@ from metnos.propose.decode.choices import END, SOURCE, Choice, longest
 from metnos.propose.decode.line import MOST_STEPS, Tools
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
-from metnos.propose.decode.placed import Must
 from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
 from metnos.propose.decode.styles import LINES, Style
 from metnos.propose.models.ports import Usage
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from metnos.checks.model import CheckContext
     from metnos.plan.diagnostics import Diagnostic
+    from metnos.propose.decode.placed import Must
     from metnos.propose.models.ports import Session
     from metnos.request.model import Request
 
@@ -183,11 +183,11 @@ class _Writing:
 
         First where the tool that was named could have said it and did not, then here, then wherever a tool could.
         """
-        for forms in self.of.tools.values.left(now):
+        for left in self.of.tools.values.left(now):
             places = [(at, step["tool"]) for at, step in enumerate(now.steps)]
             places += [(at, "") for at in (len(now.steps), *range(len(now.steps)))]
             for at, tool in places:
-                must = Must(forms, tool)
+                must = left._replace(tool=tool)
                 musts = [*self.musts[at], must]
                 if self.of.tools.line(self.sofar[at], self._masked(at), musts).forms:
                     self.refusals += 1

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ONCE: Final = TYPED | {"quoted"}
 """Kinds of slots whose value is used once."""
+NAMES: Final = frozenset({"path", "glob"})
+"""Kinds of slots that say which files."""
 TIME: Final = "time"
 """The kind of what a clock says: who asks which day today is has had the day."""
 TIMES: Final = frozenset({"date", "period", "duration"})
@@ -41,6 +43,8 @@ class Must(NamedTuple):
     forms: Forms
     tool: str = ""
     """By this tool; empty: by any."""
+    named: bool = False
+    """It is a name: it says which file or folder, and never what a field of it holds."""
 
 
 class Told(NamedTuple):
@@ -68,14 +72,14 @@ class Values:
         self.all: tuple[Told, ...] = (*typed, *bare, *kinds, *empty)
         self.once: Counter[Forms] = Counter(told.forms for told in typed if told.kind in ONCE)
 
-    def left(self, sofar: Sofar) -> tuple[Forms, ...]:
-        """Those that no step has used."""
+    def left(self, sofar: Sofar) -> tuple[Must, ...]:
+        """Those that no step has used, as what a line has to say."""
         used = {each for step in sofar.steps for each in _written(step)}
         texts = [json.loads(each) for each in used if each.startswith('"')]
         timed = any(made.kind == TIME for made in sofar.made)
         wanted = [told for told in self.all if not (timed and told.kind in TIMES)]
         left = [told for told in wanted if used.isdisjoint(told.forms) and not any(_stands_in(told, t) for t in texts)]
-        return tuple(dict.fromkeys(told.forms for told in left))
+        return tuple(dict.fromkeys(Must(told.forms, named=told.kind in NAMES) for told in left))
 
     def spent(self, sofar: Sofar) -> frozenset[str]:
         """Forms of those that have been used as often as they were said, since something was changed."""
