@@ -147,7 +147,7 @@ def speed(count: int, place: Path) -> dict[str, Any]:
 def peer() -> dict[str, Any]:
     """Five steps of langgraph run again, in an environment of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        found = run_peer("langgraph", "langgraph_chain.py", "40", folder + "/checkpoints.db")
+        found = run_peer("langgraph", "langgraph_chain.py", "40", folder)
     step = next(value for name, value in found.items() if "memory" in name and isinstance(value, int | float))
     return {"langgraph_per_second_core_plain_rerun": round(1e6 / (step * STEPS)), "langgraph": found}
 

@@ -59,7 +59,7 @@ _CODES: Final[dict[FaultClass, str]] = {
     "operational": """
         changed unknown-zone labels-damaged guard-failed record-store record-schema record-busy record-write record-conflict anchor-write
         anchor-read key-unusable cache-store cache-folder cache-key learn-failed record-forked writer-unusable stale-fence turn-busy rows-busy operation-done
-        worker-lost seal-differs record-missing record-altered record-malformed log-version log-missing log-cut-off log-behind-anchor anchor-missing
+        worker-lost seal-busy seal-unreadable seal-differs record-missing record-altered record-malformed log-version log-missing log-cut-off log-behind-anchor anchor-missing
         anchor-mismatch anchor-malformed head-missing head-mismatch head-key head-signature blob-missing
         blob-altered ledger-mismatch manifest-syntax manifest-oversize manifest-missing manifest-unknown-field
         manifest-missing-field manifest-field manifest-name manifest-args manifest-argument manifest-effects

@@ -159,6 +159,8 @@ CODES: dict[str, Code] = {
     "export-target": Code("caller", "Nothing is written over what is there", "Name a new file."),
     "import-empty": Code("caller", "Nothing could be imported", "Look at the first fault; perhaps it is another form."),
     "seal-differs": Code("environment", "What was sealed does not give the turns again", "Nothing is lost: the turns are where they were. Check the disk, then seal into an empty folder."),
+    "seal-busy": Code("environment", "Another process is sealing into the folder", "Wait until it has ended, then try again: what it has sealed is not sealed twice."),
+    "seal-unreadable": Code("environment", "A sealed file is damaged, or no sealed file", "Take the file from a copy; or seal the turns anew, into an empty folder."),
     "worker-lost": Code("environment", "A worker process was killed twice over the same part of a collection", "Look for what killed it (memory, most likely), and try again with fewer workers."),
     "anchor-missing": Code("trust", "The anchor of a turn that waits or had an effect is gone", "Restore anchors.log; without it nobody can tell an old log from a new one."),
     "anchor-mismatch": Code("trust", "The log is another one than was anchored", "Restore the database that belongs to the anchors; effects may have happened since."),

@@ -6,8 +6,10 @@ extension is loaded from a network. Values go in as files and parameters, never 
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from metnos.record.faults import RecordFault
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 MEMORY = "512MB"
+_SYSTEM: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.ENOENT, errno.EACCES, errno.EROFS)
+"""What the system says through DuckDB, by its words: an exception of DuckDB holds no number."""
 
 
 @contextmanager
@@ -35,6 +39,26 @@ def duck() -> Generator[Any]:
         yield connection
     finally:
         connection.close()
+
+
+@contextmanager
+def duck_at(place: object) -> Generator[Any]:
+    """The same for work on the files at `place`; what DuckDB cannot do there is told of with it.
+
+    Raises:
+        RecordFault: `extra-missing`; `seal-unreadable`, a file is damaged or of another kind.
+        OSError: `place` cannot be read or written.
+    """
+    with duck() as connection:
+        import duckdb
+
+        try:
+            yield connection
+        except duckdb.IOException as fault:
+            number = next((one for one in _SYSTEM if os.strerror(one) in str(fault)), errno.EIO)
+            raise OSError(number, str(fault).splitlines()[0], str(place)) from fault
+        except duckdb.Error as fault:
+            raise RecordFault("seal-unreadable", f"{place}: {str(fault).splitlines()[0]}") from fault
 
 
 def quoted(path: object) -> str:

@@ -136,13 +136,14 @@ class SealedPart(msgspec.Struct, frozen=True, kw_only=True):
         with duck() as connection:
             try:
                 yield from self._read(connection)
-            except duckdb.Error as fault:
-                yield Fault(where=self.name, code="turnlog-malformed", detail=str(fault).splitlines()[0])
+            except (duckdb.Error, _Damaged, UnicodeError) as fault:
+                detail = next(iter(str(fault).splitlines()), type(fault).__name__)
+                yield Fault(where=self.name, code="turnlog-malformed", detail=detail)
 
     def _read(self, connection: Any) -> Iterator[Item]:
-        turns = _rows(connection, self._path("turn"), READ)
-        records = _rows(connection, self._path("record"), tuple(RECORD))
-        blobs = _rows(connection, self._path("blob"), tuple(BLOB)) if self.files.blobs else iter(())
+        turns = _rows(connection, self._path("turn"), {name: TURN[name] for name in READ})
+        records = _rows(connection, self._path("record"), RECORD)
+        blobs = _rows(connection, self._path("blob"), BLOB) if self.files.blobs else iter(())
         waiting, count = next(blobs, None), 0
         for row in turns:
             count += 1
@@ -193,10 +194,18 @@ class SealedPart(msgspec.Struct, frozen=True, kw_only=True):
         return Turn(log=log, where=where, labels=told)
 
 
-def _rows(connection: Any, path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
-    named = ", ".join(f'"{one}"' for one in columns)
+class _Damaged(Exception):
+    """A table that is not one of ours."""
+
+
+def _rows(connection: Any, path: Path, columns: dict[str, str]) -> Iterator[Any]:
+    """The rows of a file, of the types that were sealed, whoever wrote it."""
+    named = ", ".join(f'CAST("{name}" AS {kind})' for name, kind in columns.items())
     cursor = connection.cursor().execute(f"SELECT {named} FROM read_parquet(?)", [str(path)])  # noqa: S608 - our own names
     while rows := cursor.fetchmany(FETCH):
+        for row in rows:
+            if None in row:
+                raise _Damaged(f"{path.name}: {list(columns)[row.index(None)]} is missing in a row")
         yield from rows
 
 

@@ -10,8 +10,9 @@ removed from where it came.
 
 from __future__ import annotations
 
+import fcntl
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ import msgspec
 
 from metnos.drafts import drafted_beside
 from metnos.evaluate.collections.beside import keep_contracts, keep_labels
-from metnos.evaluate.collections.duck import duck, quoted
+from metnos.evaluate.collections.duck import duck_at, quoted
 from metnos.evaluate.collections.model import Fault, Turn
 from metnos.evaluate.collections.sealed import BLOB, NAME, RECORD, TURN, Seal, SealedFiles, SealedPart, read_seal
 from metnos.evaluate.collections.turnlog import encode_turn
@@ -30,7 +31,7 @@ from metnos.record.summary import summary_of
 from metnos.record.verify import verify_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from metnos.evaluate.collections.model import Collection, Item, Shard
 
@@ -62,21 +63,51 @@ def seal(
         told: Called with the weight of each part of the collection that is done.
 
     Raises:
-        RecordFault: `extra-missing`; `contracts-differ`, in the folder are turns of other tools; `seal-differs`, what was written did not give the turns again.
+        RecordFault: `extra-missing`; `seal-busy`, another process seals there; `contracts-differ`, in the folder are turns of other tools; `seal-unreadable`, what was sealed there is damaged; `seal-differs`, what was written did not give the turns again.
         OSError: The folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    with claimed(folder):
+        return seal_held(turns, folder, size=size, told=told)
+
+
+def seal_held(
+    turns: Collection, folder: Path, *, size: int = PART_TURNS, told: Callable[[int], object] | None = None
+) -> Told:
+    """The same into a folder that the caller holds: one that has no name yet, say."""
     before = read_seal(folder) if (folder / NAME).exists() else Seal()
     keep_contracts(turns, folder, anew=not before.parts)
     sealing = _Sealing(folder, before, size)
-    for shard in turns.shards():
-        for item in _items(shard):
-            sealing.take(item)
-        if told is not None:
-            told(shard.weight)
-    sealing.close()
+    try:
+        for shard in turns.shards():
+            for item in _items(shard):
+                sealing.take(item)
+            if told is not None:
+                told(shard.weight)
+        sealing.close()
+    finally:
+        sealing.clear()
     keep_labels(turns, folder)
     return sealing.told
+
+
+@contextmanager
+def claimed(folder: Path) -> Generator[None]:
+    """The folder, held against every other process that would write there; the kernel lets go when this one dies.
+
+    Raises:
+        RecordFault: `seal-busy`.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # where locks are not to be had nobody holds it
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as fault:
+                raise RecordFault("seal-busy", f"another process is sealing into {folder}") from fault
+        yield
+    finally:
+        os.close(handle)
 
 
 def _items(shard: Shard) -> Iterator[Item]:
@@ -96,10 +127,12 @@ class _Sealing:
         self._there: dict[str, int] = {}
         """Turn → digits of its last hash: all that is held of those that are sealed."""
         self.told = Told()
-        with duck() as connection:
-            for part in before.parts:
-                rows = connection.execute("SELECT turn, hash FROM read_parquet(?)", [str(folder / part.file("turn"))])
-                self._there.update((turn, _digits(last)) for turn, last in rows.fetchall())
+        for part in before.parts:
+            path = folder / part.file("turn")
+            with duck_at(path) as connection:
+                rows = connection.execute("SELECT turn, hash FROM read_parquet(?)", [str(path)])
+                for turn, last in rows.fetchall():
+                    self._there[turn] = _digits(last, path)
         self._begin()
 
     def _begin(self) -> None:
@@ -162,22 +195,24 @@ class _Sealing:
         self._files[table].write(line)
 
     def close(self) -> None:
-        """Seal what is left, and leave no draft."""
-        try:
-            if self._turns:
-                self._finish()
-        finally:
-            for file in self._files.values():
+        """Seal what is left."""
+        if self._turns:
+            self._finish()
+
+    def clear(self) -> None:
+        """Leave no draft, however it went."""
+        for file in self._files.values():
+            with suppress(OSError):  # what it still holds is of no use
                 file.close()
-            for path in self._folder.glob(".*.draft.jsonl"):
-                path.unlink(missing_ok=True)
+        for path in self._folder.glob(".*.draft.jsonl"):
+            path.unlink(missing_ok=True)
 
     def _finish(self) -> None:
         number = self._parts[-1].number + 1 if self._parts else 1
         part = SealedFiles(number=number, turns=self._turns, records=self._records, blobs=self._blobs)
         for file in self._files.values():
             file.close()
-        with duck() as connection:
+        with duck_at(self._folder) as connection:
             for table, columns in (("turn", TURN), ("record", RECORD), *((("blob", BLOB),) if self._blobs else ())):
                 path = self._folder / part.file(table)
                 self._copy(connection, table, columns, path)
@@ -203,8 +238,11 @@ class _Sealing:
         )
 
 
-def _digits(name: str) -> int:
-    return int(name.removeprefix("sha256:")[:16], 16)
+def _digits(name: str, path: Path | None = None) -> int:
+    try:
+        return int(name.removeprefix("sha256:")[:16], 16)
+    except (ValueError, AttributeError) as fault:
+        raise RecordFault("seal-unreadable", f"{path}: {name!r} is no hash of a record") from fault
 
 
 def _turn_row(item: Turn) -> dict[str, Any]:

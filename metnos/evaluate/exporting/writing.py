@@ -9,7 +9,6 @@ is there is never written over. A turn that cannot be read is counted and named,
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ import msgspec
 from metnos.evaluate.collections.beside import keep_contracts, keep_labels
 from metnos.evaluate.collections.model import Collection, Fault, Item, Turn
 from metnos.evaluate.collections.turnlog import encode_turn
+from metnos.evaluate.drafting import drafted_folder
 from metnos.evaluate.exporting import inspect, otel, trace
 from metnos.evaluate.exporting.view import RunView, view_of
 from metnos.record.faults import RecordFault
@@ -109,10 +109,8 @@ def export_folder(form: str, turns: Collection, to: Path) -> ExportReport:
         raise ExportFault("export-form", form, f"there is no such folder; there are {', '.join(FOLDERS)}")
     if to.exists():
         raise ExportFault("export-target", str(to), "something is there", "name a new folder")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
     report = ExportReport(form=form, to=str(to))
-    try:
+    with drafted_folder(to) as draft:
         if form == "parquet":
             _seal(turns, draft, report)
         else:
@@ -120,17 +118,13 @@ def export_folder(form: str, turns: Collection, to: Path) -> ExportReport:
             items = ((item, None) for shard in turns.shards() for item in shard.read())
             _write_lines("jsonl", items, draft / "turns.jsonl", report)
             keep_labels(turns, draft)
-        draft.chmod(0o755)
-        draft.rename(to)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return report
 
 
 def _seal(turns: Collection, folder: Path, report: ExportReport) -> None:
-    from metnos.evaluate.collections.sealing import seal
+    from metnos.evaluate.collections.sealing import seal_held
 
-    told = seal(turns, folder)
+    told = seal_held(turns, folder)
     report.turns = told.sealed
     for fault in told.faults:
         _unread(fault, report)

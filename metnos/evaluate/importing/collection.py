@@ -13,8 +13,6 @@ is in `labels.ndjson`, one `{"form": "metnos.labels/1", "turn": …, …}` a lin
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -26,6 +24,7 @@ import msgspec
 from metnos.evaluate.collections.beside import LABELS
 from metnos.evaluate.collections.contracts import NAME, decode_contracts, encode_contracts
 from metnos.evaluate.collections.turnlog import encode_turn
+from metnos.evaluate.drafting import drafted_folder
 from metnos.evaluate.importing.contracts import infer, look
 from metnos.evaluate.importing.counting import Counts
 from metnos.evaluate.importing.folding import fold, turn_id
@@ -75,18 +74,10 @@ def import_collection(form: str, source: Path, to: Path) -> ImportReport:
     read = reader_of(form)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise ReadFault(str(to), "something is there", "a new folder, or an empty one", code="import-target")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
-    try:
+    with drafted_folder(to) as draft:
         report = _Import(form, source, draft, read).all()
         report = msgspec.structs.replace(report, to=str(to))
         (draft / REPORT).write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
-        if to.exists():
-            to.rmdir()
-        draft.chmod(0o755)
-        draft.rename(to)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return report
 
 
