@@ -18,12 +18,20 @@ from metnos.text import message
 @command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--from", "place", metavar="PATH", help="Turns elsewhere than in this home: a file, a folder, `-`.")
-def seal_command(desk: Desk, folder: Path, place: str | None) -> int:
+@click.option(
+    "--forget", multiple=True, metavar="TURN", help="Take this turn out of FOLDER; repeatable. Seals nothing."
+)
+def seal_command(desk: Desk, folder: Path, place: str | None, forget: tuple[str, ...]) -> int:
     """Write closed turns that verify into FOLDER, as Parquet; again: only those that it has not.
 
     `metnos replay FOLDER` replays them; DuckDB queries them. Each file is read back and compared before it counts, and
-    nothing is removed from the journal.
+    nothing is removed from the journal. A turn that is taken out with --forget is not sealed into FOLDER again; where else
+    it is (the journal, exports, copies) it stays.
     """
+    if forget:
+        if place is not None:
+            raise click.UsageError("--forget takes turns out of FOLDER: leave --from out")
+        return _forget(desk, folder, forget)
     from metnos.cli.advancing import Advancing
     from metnos.evaluate.collections.opening import open_collection
     from metnos.evaluate.collections.sealing import seal
@@ -37,7 +45,7 @@ def seal_command(desk: Desk, folder: Path, place: str | None) -> int:
     if output.json:
         output.data(
             {"folder": str(folder), "sealed": told.sealed, "already": told.already, "open": told.open}
-            | {"left_out": told.faults}
+            | {"left_out": told.faults, "forgotten": told.forgotten}
         )
     else:
         counts = {"sealed": told.sealed, "already": told.already, "open": told.open, "faults": len(told.faults)}
@@ -45,3 +53,14 @@ def seal_command(desk: Desk, folder: Path, place: str | None) -> int:
         for line in unread_lines(len(told.faults), told.faults, desk.language, heading=""):
             output.line(line)
     return exits.NOT_OK if told.faults else exits.OK
+
+
+def _forget(desk: Desk, folder: Path, turns: tuple[str, ...]) -> int:
+    from metnos.evaluate.collections.forgetting import forget
+
+    count = forget(folder, turns)
+    if desk.output.json:
+        desk.output.data({"folder": str(folder), "forgotten": count})
+    else:
+        desk.output.line(message("seal.forgotten", desk.language, folder=folder, count=count))
+    return exits.OK

@@ -224,6 +224,7 @@ def test_a_home_is_sealed_by_a_command_and_replayed_from_there(tmp_path, out):
         "already": 1,
         "open": 0,
         "left_out": [],
+        "forgotten": 0,
     }
     again = metnos("replay", str(out), "--workers", "1")
     assert (again.status, again.out.strip()) == (0, "1 turns replayed: 1 identical, 0 diverged, 0 broken.")

@@ -89,6 +89,8 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     form: str = FORM
     parts: tuple[SealedFiles, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    """Ids of turns that were taken out, and are not sealed here again."""
 
 
 def read_seal(folder: Path) -> Seal:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from metnos.evaluate.collections.model import Collection, Item, Shard
 
 PART_TURNS: Final = 2_000
+_FILE: Final = re.compile(r"(?:turn|record|blob)-([0-9]{6,})\.parquet", re.ASCII)
 _LEAST_OBJECT: Final = 16 * 1024 * 1024
 
 
@@ -45,6 +47,8 @@ class Told(msgspec.Struct, kw_only=True):
     sealed: int = 0
     already: int = 0
     """That were in the folder before."""
+    forgotten: int = 0
+    """That were taken out of the folder (`forgetting`), and stay out."""
     open: int = 0
     """That have not ended, and may go on."""
     faults: list[Fault] = []
@@ -75,9 +79,12 @@ def seal_held(
     turns: Collection, folder: Path, *, size: int = PART_TURNS, told: Callable[[int], object] | None = None
 ) -> Told:
     """The same into a folder that the caller holds: one that has no name yet, say."""
-    before = read_seal(folder) if (folder / NAME).exists() else Seal()
+    before = Seal()
+    if (folder / NAME).exists():  # else files of such a name may be anybody's
+        before = read_seal(folder)
+        sweep(folder, before)
     keep_contracts(turns, folder, anew=not before.parts)
-    sealing = _Sealing(folder, before, size)
+    sealing = Sealing(folder, before, size)
     try:
         for shard in turns.shards():
             for item in _items(shard):
@@ -117,12 +124,33 @@ def _items(shard: Shard) -> Iterator[Item]:
         yield Fault(where=shard.name, code=fault.code, detail=fault.message)
 
 
-class _Sealing:
+def numbers_in(folder: Path) -> list[int]:
+    """Of the parts that have a file in the folder, whether they count or not."""
+    return [int(found[1]) for path in folder.iterdir() if (found := _FILE.fullmatch(path.name))]
+
+
+def sweep(folder: Path, seal: Seal) -> None:
+    """Remove files of parts that do not count: of a killed process, or of turns that were to be forgotten.
+
+    Raises:
+        OSError: One cannot be removed.
+    """
+    named = {part.number for part in seal.parts}
+    for path in folder.iterdir():
+        found = _FILE.fullmatch(path.name)
+        if found and int(found[1]) not in named:
+            path.unlink()
+
+
+class Sealing:
     """The part that is being filled, and those before it."""
 
     def __init__(self, folder: Path, before: Seal, size: int) -> None:
         self._folder = folder
         self._parts = list(before.parts)
+        self._forgotten = before.forgotten
+        self._out = frozenset(before.forgotten)
+        self._number = max(numbers_in(folder), default=0)
         self._size = size
         self._there: dict[str, int] = {}
         """Turn → digits of its last hash: all that is held of those that are sealed."""
@@ -151,6 +179,9 @@ class _Sealing:
         log = item.log
         if log.status != "closed":
             self.told.open += 1
+            return
+        if log.turn in self._out:
+            self.told.forgotten += 1
             return
         found = verify_log(log)
         if not found.ok:
@@ -208,8 +239,7 @@ class _Sealing:
             path.unlink(missing_ok=True)
 
     def _finish(self) -> None:
-        number = self._parts[-1].number + 1 if self._parts else 1
-        part = SealedFiles(number=number, turns=self._turns, records=self._records, blobs=self._blobs)
+        part = SealedFiles(number=self._number + 1, turns=self._turns, records=self._records, blobs=self._blobs)
         for file in self._files.values():
             file.close()
         with duck_at(self._folder) as connection:
@@ -224,7 +254,8 @@ class _Sealing:
         if list(again) != self._digests:
             raise RecordFault("seal-differs", f"{self._folder / part.file('turn')} does not give its turns again")
         self._parts.append(part)
-        _replace(self._folder / NAME, encode(Seal(parts=tuple(self._parts))) + b"\n")
+        self._number += 1
+        write_seal(self._folder, Seal(parts=tuple(self._parts), forgotten=self._forgotten))
         self.told.sealed += self._turns
         self._begin()
 
@@ -279,9 +310,15 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def write_seal(folder: Path, seal: Seal) -> None:
+    """Write `seal.json`: from now on the folder is what it says.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = folder / NAME
     with drafted_beside(path) as (draft, file):
-        left = memoryview(data)
+        left = memoryview(encode(seal) + b"\n")
         while left:
             left = left[os.write(file, left) :]
         os.fsync(file)
