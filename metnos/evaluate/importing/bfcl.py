@@ -17,7 +17,7 @@ all JSON Lines, whatever they are called. With results in the source each result
 | `ground_truth` | the first allowed value of each argument, without those that may be left out (`""`) |
 | token counts, summed over a turn | usage of the run's first plan of that turn |
 | `*_score.json` | labels: reward |
-| category (of `id`) | labels; group: the id; model (folder of the result): labels and proposer |
+| category (of `id`) | labels; group: the id; model (folder of the result, above that of its group): labels and proposer |
 """
 
 from __future__ import annotations
@@ -39,6 +39,21 @@ from metnos.plan.jsondata import is_list, is_object
 
 RESULT, SCORE = "_result.json", "_score.json"
 ANSWERS, DOCS = "possible_answer", "multi_turn_func_doc"
+GROUPS = frozenset(
+    [
+        "non_live",
+        "live",
+        "multi_turn",
+        "agentic",
+        "format_sensitivity",
+        "memory",
+        "web_search",
+        "kv",
+        "vector",
+        "rec_sum",
+    ]
+)
+"""Folders of categories, which version 4 puts between that of the model and the files."""
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -93,6 +108,11 @@ def _question(record: dict[str, Any], where: str, notes: Notes) -> _Question:
     return _Question(text_of(record, "id", where), turns)
 
 
+def _model(path: Path) -> str:
+    """The folder of a model: `MODEL/BFCL_…` or, since version 4, `MODEL/live/BFCL_…`."""
+    return next((folder.name for folder in path.parents if folder.name not in GROUPS), "")
+
+
 def _arguments(described: list[dict[str, Any]]) -> list[str]:
     parameters: Any = described[0].get("parameters")
     properties = parameters.get("properties") if is_object(parameters) else None
@@ -103,7 +123,7 @@ def _scores(paths: set[Path], notes: Notes) -> dict[tuple[str, str], set[str]]:
     """(Model, category file) → ids that failed; the others of it were right."""
     found: dict[tuple[str, str], set[str]] = {}
     for path in sorted(paths):
-        wrong = found.setdefault((path.parent.name, path.name.removesuffix(SCORE)), set())
+        wrong = found.setdefault((_model(path), path.name.removesuffix(SCORE)), set())
         for row, _ in rows(path, notes):
             if is_object(row) and isinstance(row.get("id"), str) and row.get("valid") is not True:
                 wrong.add(row["id"])
@@ -126,7 +146,7 @@ class _Reader:
         self.order = order
         self.notes = notes
         self.is_result = is_result
-        self.model = path.parent.name if is_result else ""
+        self.model = _model(path) if is_result else ""
         self.failed = failed.get((self.model, path.name.removesuffix(RESULT)))
 
     def __call__(self, record: dict[str, Any], where: str) -> Recorded:
