@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from metnos.request.intents import Element, clauses_of
 from metnos.request.lexicon import lexicon_for
 from metnos.request.model import Clause, Request, Span
-from metnos.request.phrasal import Keyed, with_verbs
+from metnos.request.patterns import Keyed
+from metnos.request.phrasal import is_phrase, with_verbs
 from metnos.request.sight import Run, Seen
 from metnos.request.tokens import places
 from metnos.request.words import Lexicon
@@ -23,6 +24,7 @@ class Explained:
     """An `Explanation` of tokens that were already judged."""
 
     __slots__ = (
+        "_asking",
         "_chunks",
         "_clauses",
         "_first",
@@ -58,6 +60,7 @@ class Explained:
         self._clauses: tuple[Clause, ...] | None = None
         self._spots: list[tuple[int, int]] | None = None
         self._unknown: list[int] | None = None
+        self._asking: list[tuple[int, int]] | None = None
 
     @property
     def lexicon(self) -> Lexicon:
@@ -78,6 +81,13 @@ class Explained:
     def tokens(self) -> Sequence[Seen]:
         """Every token, with its place among the others."""
         return self._seen
+
+    @property
+    def asking(self) -> Sequence[tuple[int, int]]:
+        """Where words stand that are a verb only together with others: (start, end) in the text."""
+        if self._asking is None:
+            self._asking = [(each.start, each.end) for each in self._elements() if is_phrase(each.word)]
+        return self._asking
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -160,7 +170,7 @@ class Explained:
                 elements.append((Element(start, end, token.form, token.word), token.said))
             else:
                 elements.append((Element(start, end, run.reads, run.word), ""))
-        return with_verbs(elements, self._lexicon)
+        return with_verbs(elements, self._lexicon, self._text)
 
     def _tile(self) -> tuple[Span, ...]:
         explained = [(at, 1, "polite") for at in range(self._first)]

@@ -73,7 +73,7 @@ def _verb_follows(elements: Sequence[Element], at: int) -> bool:
         if _is_verb(elements, at):
             return True
         done = "doing" in word.roles and at + 2 < len(elements) and _is_verb(elements, at + 2)
-        if done or not word.roles & {"separator", "negation", "modal", "pronoun"}:
+        if done or not word.roles & {"separator", "negation", "modal", "pronoun", "polite"}:
             return done
         at += 1
     return False

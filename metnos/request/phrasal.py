@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from metnos.request.intents import Element
+from metnos.request.patterns import Keyed, Patterns
 from metnos.request.words import Lexicon, Phrase, Role, Word
 from metnos.sdk import EffectClass
 
@@ -21,22 +22,39 @@ GAP: Final = "*"
 _LONGEST_GAP: Final = 8
 _MARKS: Final = frozenset((",", ";", ":", "(", "-", "–"))
 _VERB: Final[frozenset[Role]] = frozenset(("verb",))
-_EFFECTS: Final[dict[str, EffectClass]] = {"delete": "delete", "rename": "change", "write": "create"}
+_EFFECTS: Final[dict[str, EffectClass]] = {
+    "delete": "delete",
+    "rename": "change",
+    "move": "change",
+    "append": "change",
+    "write": "create",
+    "copy": "create",
+    "compute": "read",
+    "read": "read",
+    "find": "read",
+    "sort": "read",
+}
 _ASKS: Final = {
     verb: Word(canonical="", reason="", roles=_VERB, verb=verb, effect=effect) for verb, effect in _EFFECTS.items()
 }
 _MAKABLE: Final = frozenset(("files", "dirs"))
-Keyed = tuple[Element, str]
-"""An element, and the folded word that it is as written: "" for a slot."""
 
 
-def with_verbs(keyed: Sequence[Keyed], lexicon: Lexicon) -> list[Element]:
+def is_phrase(word: Word | None) -> bool:
+    """Whether a word is a phrase that stands for its verb."""
+    return word is not None and word is _ASKS.get(word.verb)
+
+
+def with_verbs(keyed: Sequence[Keyed], lexicon: Lexicon, text: str) -> list[Element]:
     """The elements, in which a phrase that asks for something is one verb."""
     found: list[Element] = []
+    patterns = Patterns(keyed, lexicon, text)
     at = 0
     while at < len(keyed):
         element, key = keyed[at]
-        length, verb = _asked(keyed, at, lexicon) if key else (0, "")
+        length, verb = (patterns.asked(at) or _asked(keyed, at, lexicon) or (0, "")) if key else (0, "")
+        if at and keyed[at - 1][1] in lexicon.phrasal.wishes:
+            element = element._replace(word=None)  # "ho bisogno di cancellare": a verb stands behind it
         if verb:
             end = keyed[at + length - 1][0].end
             element = Element(element.start, end, element.form, _ASKS[verb])
@@ -45,8 +63,8 @@ def with_verbs(keyed: Sequence[Keyed], lexicon: Lexicon) -> list[Element]:
     return found
 
 
-def _asked(keyed: Sequence[Keyed], at: int, lexicon: Lexicon) -> tuple[int, str]:
-    """How many elements are one verb, and which; (0, "") if what stands here is what it is."""
+def _asked(keyed: Sequence[Keyed], at: int, lexicon: Lexicon) -> tuple[int, str] | None:
+    """How many elements are one verb, and which; None if what stands here is what it is."""
     phrasal = lexicon.phrasal
     for phrase in phrasal.verbs.get(keyed[at][1], ()):
         if length := _length(keyed, at, phrase):
@@ -56,7 +74,7 @@ def _asked(keyed: Sequence[Keyed], at: int, lexicon: Lexicon) -> tuple[int, str]
     word = keyed[at][0].word
     if word is not None and "doing" in word.roles and _made(keyed, at + 1, lexicon):
         return 1, "write"
-    return 0, ""
+    return None
 
 
 def _length(keyed: Sequence[Keyed], at: int, phrase: Phrase) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from metnos.request.building import build_words, pairs, phrases
 from metnos.request.tokens import fold
-from metnos.request.words import Lexicon, Loose, Phrasal, Phrase, Said, Times
+from metnos.request.words import Ask, Lexicon, Loose, Phrasal, Phrase, Said, Times
 
 _SAID: tuple[Literal["period", "date", "duration", "time"], ...] = ("period", "date", "duration", "time")
 
@@ -31,12 +31,17 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
     plural = {word: glob for word, glob in plural.items() if word not in _set(slots["never_types"])}
     types.update(pairs(slots["types"]))
     spans, days = phrases(data["phrases"]["span"]), _counts(data["phrases"]["days"])
-    loose, times, phrasal = _loose(data["loose"]), _times(data["times"]), _phrasal(data["phrasal"])
+    loose, times, phrasal = (
+        _loose(data["loose"]),
+        _times(data["times"]),
+        _phrasal(data["phrasal"], data["clitics"]["objects"]),
+    )
     openings, closings = phrases(data["phrases"]["opening"]), phrases(data["phrases"]["closing"])
     one = _set(numbering["one"])
     begins = {phrase.words[0] for phrase in spans} | said.keys()
     known = {word for phrase in (*openings, *closings) for word in phrase.words}
     known.update(word for found in phrasal.verbs.values() for phrase in found for word in phrase.words)
+    known.update(phrasal.asks if data["phrasal"]["tells"] else ())
     known.update(
         words, numbers, multipliers, units, map(fold, signs), types, plural, said, days, times.durations, times.months
     )
@@ -161,7 +166,7 @@ def _times(data: Mapping[str, Any]) -> Times:
     )
 
 
-def _phrasal(data: Mapping[str, Any]) -> Phrasal:
+def _phrasal(data: Mapping[str, Any], objects: str) -> Phrasal:
     found = [Phrase(p.words, verb) for verb, text in data["verbs"].items() for p in phrases(text)]
     return Phrasal(
         verbs=by_first(sorted(found, key=lambda phrase: -len(phrase.words))),
@@ -169,7 +174,29 @@ def _phrasal(data: Mapping[str, Any]) -> Phrasal:
         indefinite=_set(data["indefinite"]),
         new=_set(data["new"]),
         lists=_set(data["lists"]),
+        asks=_asks(data["asks"]),
+        pointing=_set(data["pointing"]),
+        pronouns=_set(data["pronouns"]),
+        leading=_set(data["leading"]),
+        told=_set(data["told"]),
+        unwanted=by_first(phrases(data["unwanted"])),
+        objects=tuple(objects.split()),
+        wishes=_set(data["wishes"]),
     )
+
+
+def _asks(data: Mapping[str, str]) -> dict[str, tuple[Ask, ...]]:
+    """First word → patterns; `^` in front says that they stand where a verb does."""
+    table: dict[str, tuple[Ask, ...]] = {}
+    for verb, text in data.items():
+        for line in text.replace("\n", " ").split(","):
+            parts = [tuple(part.split("|")) for part in line.split()]
+            if parts:
+                leads = parts[0] == ("^",)
+                ask = Ask(verb=verb, leads=leads, parts=tuple(parts[leads:]))
+                for word in ask.parts[0]:
+                    table[word] = (*table.get(word, ()), ask)
+    return table
 
 
 def _loose(data: Mapping[str, str]) -> Loose:

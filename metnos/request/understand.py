@@ -26,6 +26,7 @@ from metnos.request.model import Request, Slot
 from metnos.request.sight import Found, Run, Seen, Sight
 from metnos.request.slots import is_naming, rule_of, slot_at
 from metnos.request.tokens import LONGEST_REMEMBERED, Piece, chunks_of, pieces_of
+from metnos.request.unwanted import is_unwanted
 from metnos.request.words import Lexicon
 
 _END_MARKS = frozenset(".?!…")
@@ -67,6 +68,8 @@ def request_of(text: str, chunks: Sequence[str], seen: Sequence[Seen], lexicon: 
     if runs:
         spots = explained.spots()
         slots = tuple([_slot(text, spots, at, run) for at, run in runs if isinstance(run, Found)])
+    if negated and is_unwanted(explained):
+        negated = False
     return Request(
         text=text,
         language=lexicon.language,

@@ -86,6 +86,15 @@ class Fold(msgspec.Struct, frozen=True):
         return f"synonym({self.form})"
 
 
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """A pattern of `metnos.request.patterns`: its parts, each one or more words or classes."""
+
+    verb: str
+    leads: bool
+    """It asks only where a verb stands."""
+    parts: tuple[tuple[str, ...], ...]
+
+
 class Phrasal(msgspec.Struct, frozen=True, kw_only=True):
     """What asks for something without being one verb; the rules are in `metnos.request.phrasal`."""
 
@@ -97,6 +106,22 @@ class Phrasal(msgspec.Struct, frozen=True, kw_only=True):
     new: frozenset[str]
     lists: frozenset[str]
     """Nouns of what is written down ("list")."""
+    asks: Mapping[str, tuple[Ask, ...]]
+    """First word → patterns, in the order of the file."""
+    pointing: frozenset[str]
+    """Words that point at things ("my", "these")."""
+    pronouns: frozenset[str]
+    """Words that stand for what was spoken of ("it", "them")."""
+    leading: frozenset[str]
+    """Words right behind which a verb stands ("to")."""
+    told: frozenset[str]
+    """Pronouns that stand before the verb of a request ("mi")."""
+    unwanted: Mapping[str, tuple[Phrase, ...]]
+    """First word → ways to say that something is not wanted ("I don't want")."""
+    objects: tuple[str, ...]
+    """Pronouns of what is acted on that are written onto a verb ("cancellali")."""
+    wishes: frozenset[str]
+    """Words behind which "di" stands before a verb ("ho bisogno di")."""
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ import msgspec
 from metnos.checks.guards.nested import nested_names
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
-from metnos.request.explained import lexicon_of
+from metnos.request.explained import Explained, lexicon_of
 from metnos.request.spaced import chosen, with_names
 from metnos.request.tokens import tokenise
 from metnos.request.wider import names_with_blanks
@@ -137,7 +137,9 @@ class Said:
     @cached_property
     def words(self) -> tuple[Spoken, ...]:
         request = self.request
-        reasons = [(span.start, span.end, span.reason) for span in request.spans]
+        asking = request.explanation.asking if isinstance(request.explanation, Explained) else ()
+        reasons = [(start, end, "asks") for start, end in asking]
+        reasons += [(span.start, span.end, span.reason) for span in request.spans]
         found: list[Spoken] = []
         for token in tokenise(request.text):
             if token.kind == "space":
