@@ -79,6 +79,8 @@ def destination_of(request: Request, action: Action, everything: Sequence[Slot] 
     towards = [slot for slot, relation in related if relation == "to"]
     inside = [slot for slot, relation in related if relation == "in" and slot.kind in _FILES]
     itself = [slot for slot, relation in related if relation == "object" and slot.kind in _FILES and verb in INTO]
+    if verb == "rename" and towards and inside and all(relation != "object" for _, relation in related):
+        towards = [max(towards[-1], inside[-1], key=lambda slot: slot.start)]  # "cambia nome a a.txt in b.txt"
     chosen = towards or inside
     if chosen:
         return chosen[-1]
