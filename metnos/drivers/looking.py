@@ -1,35 +1,68 @@
-"""Whether something is there by a name that a person said, for whoever has to tell readings of their words apart (ADR 0025).
+"""Whether something is there by a name that a person said, for whoever has to tell readings of their words apart (ADR 0025);
+and whether words of theirs are columns of a table that they named (ADR 0026).
 
 Law: through the same door as an executor's files: below the granted folders, no symlink, nothing withheld. The answer is
-yes or no; nothing is listed or read.
+yes or no, of a column with its spelling; nothing is listed, and nothing else of a file is handed on. Of a table only the
+beginning is read.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
+from metnos.drivers.headers import header_of
 from metnos.execute.grant import Grant
 from metnos.execute.roots import RootedFiles
+from metnos.propose.decode.heads import matching
 from metnos.sdk import FilesError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Generator, Mapping, Sequence
 
     from metnos.settings import Settings
 
+MOST_BYTES: Final = 256 * 1024
+"""Of a table, for its header; a longer JSON document has none."""
 
-def looks(settings: Settings) -> Callable[[str], bool]:
-    """Whether something is there by a name, below the granted folders and nowhere else; it never lists."""
 
-    def there(name: str) -> bool:
+class Looks:
+    """What may be asked about the granted folders."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Prepare; nothing is kept open."""
+        self._settings = settings
+
+    @contextmanager
+    def _files(self) -> Generator[RootedFiles]:
+        settings = self._settings
         roots = tuple(map(str, settings.roots))
         files = RootedFiles(Grant(folder=str(settings.folder), roots=roots, withheld=(str(settings.home),)))
         try:
-            files.stat(name)
-        except (FilesError, OSError, ValueError):
-            return False
+            yield files
         finally:
             files.close()
+
+    def __call__(self, name: str) -> bool:
+        """Whether something is there by a name."""
+        with self._files() as files:
+            try:
+                files.stat(name)
+            except (FilesError, OSError, ValueError):
+                return False
         return True
 
-    return there
+    def columns(self, file: str, passages: Sequence[str]) -> Mapping[str, str] | None:
+        """Passage → the column of a table that it is, for those that are one; None: no header can be read."""
+        with self._files() as files:
+            try:
+                data, size = files.read(file, limit=MOST_BYTES)
+            except (FilesError, OSError, ValueError):
+                return None
+        header = header_of(file, data, whole=size <= len(data))
+        return matching(header, passages) if header else None
+
+
+def looks(settings: Settings) -> Looks:
+    """What may be asked, below the granted folders and nowhere else; it never lists."""
+    return Looks(settings)

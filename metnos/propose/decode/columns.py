@@ -1,6 +1,7 @@
-"""Which words of a request name columns of a table: its header is read only when the plan runs.
+"""Which words of a request name columns of a table, whose header is read only when the plan runs.
 
-Law: a column is what is quoted, what no lexicon explains, or a word where only a column can stand (`columns.toml`); a noun
+Law: where a header may be looked at (`heads.py`, ADR 0026), a column is what it confirms, as it is spelled there, and no
+other word is one. Else a column is what is quoted, what no lexicon explains, or a word where only a column can stand (`columns.toml`); a noun
 for the table itself ("result", "rows") is none. Where some words stand as what is told apart by ("per region"), those
 are meant there; where some stand as what is reckoned with ("sum of amount", "count over 30"), those.
 """
@@ -13,13 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.formats import is_table
+from metnos.propose.decode.heads import MOST_WORDS
 from metnos.propose.decode.said import plain
 
 if TYPE_CHECKING:
-    from metnos.propose.decode.said import Said
+    from collections.abc import Iterable, Iterator
 
+    from metnos.propose.decode.said import Said, Spoken
+
+_QUOTES: Final = "\"'“”«»‘’`"
 _NOUNS: Final = frozenset({"content", "object", "verb"})
 """Roles of words that a column may be called by, where one stands."""
+OPEN: Final = Value("*")
+"""A column that is left open: any, or the only one that holds numbers (`leftopen.py` of the executors)."""
 FIGURES: Final = frozenset({"integer", "number", "size"})
 _LINKS: Final = frozenset({"article", "stop", "preposition", "place", "quantifier", "pronoun"})
 """Roles of words that may stand between a column and the number that it is compared with."""
@@ -31,12 +39,68 @@ def _cues(name: str, language: str) -> tuple[str, ...]:
     return tuple(held[name].get(language, ()))
 
 
+def _is_quoted(word: Spoken) -> bool:
+    return not word.free and word.text[1:2].isalnum()
+
+
 class Columns:
     """The columns that one request names."""
 
     def __init__(self, said: Said) -> None:
         self.said = said
-        self.words = tuple(word for word in said.words if word.text[:1].isalnum() or word.key == ",")
+        self.words = tuple(
+            word for word in said.words if word.text[:1].isalnum() or word.key == "," or _is_quoted(word)
+        )
+        self._ends: dict[int, int] = {}
+        """First word of a confirmed column → its last."""
+
+    @cached_property
+    def confirmed(self) -> dict[int, str] | None:
+        """Number of its first word → a column, as the headers of the tables that are named spell it; None: nobody can tell."""
+        heads = self.said.heads
+        tables = [
+            slot.value for slot in self.said.slots if slot.kind in ("path", "name", "quoted") and is_table(slot.value)
+        ]
+        if heads is None or not tables:
+            return None
+        runs = dict(self._asked())
+        passages = tuple(dict.fromkeys(runs.values()))
+        answers = [answer for table in tables if (answer := heads.columns(str(table), passages)) is not None]
+        if not answers:
+            return None
+        found: dict[int, str] = {}
+        taken: set[int] = set()
+        for (first, last), passage in sorted(runs.items(), key=lambda run: run[0][0] - run[0][1]):
+            column = next((answer[passage] for answer in answers if passage in answer), None)
+            if column is not None and taken.isdisjoint(range(first, last + 1)):
+                found[first] = column
+                self._ends[first] = last
+                taken.update(range(first, last + 1))
+        return dict(sorted(found.items()))
+
+    def values(self, texts: Iterable[Value]) -> tuple[Value, ...]:
+        """Of texts, those that a cell may be compared with: no column that a header confirms, and not the table's name."""
+        if self.confirmed is None:
+            return tuple(texts)
+        text = self.said.request.text
+        runs = [text[self.words[first].start : self.words[self._last(first)].end] for first in self.confirmed]
+        gone = {plain(each.strip(_QUOTES)) for each in (*runs, *(word for run in runs for word in run.split()))}
+        return tuple(value for value in texts if value not in gone and not is_table(value.data))
+
+    def _asked(self) -> Iterator[tuple[tuple[int, int], str]]:
+        """The passages that may be a column: quoted ones, and words without those that stand between words only."""
+        for first, word in enumerate(self.words):
+            if not word.free:
+                if any(slot.start == word.start and slot.kind in ("quoted", "name") for slot in self.said.slots):
+                    yield (first, first), word.text.strip(_QUOTES)
+                continue
+            for last in range(first, min(first + MOST_WORDS, len(self.words))):
+                ends = self.words[first], self.words[last]
+                if not all(each.free and each.meant and each.text[:1].isalnum() for each in ends):
+                    continue
+                between = self.words[first : last + 1]
+                if all(each.free and each.key != "," for each in between):
+                    yield (first, last), self.said.request.text[word.start : self.words[last].end]
 
     def _is(self, name: str, at: int) -> bool:
         """Whether the word there is a cue."""
@@ -49,6 +113,8 @@ class Columns:
         )
 
     def _may_be(self, at: int) -> bool:
+        if self.confirmed is not None:
+            return at in self.confirmed
         word = self.words[at]
         if not (word.free and word.meant and word.text[:1].isalnum()) or self._is("never", at):
             return False
@@ -77,6 +143,7 @@ class Columns:
 
     def _limit(self, at: int) -> int | None:
         """Where the number begins that a word is compared with: nothing but words of comparison stands between."""
+        at = self._last(at)
         for behind in range(at + 1, len(self.words)):
             word = self.words[behind]
             if not word.free:
@@ -85,6 +152,9 @@ class Columns:
             if not (self._is("behind", behind) or self._roles(behind) & _LINKS):
                 return None
         return None
+
+    def _last(self, at: int) -> int:
+        return self._ends.get(at, at)
 
     @cached_property
     def limits(self) -> frozenset[int]:
@@ -101,12 +171,13 @@ class Columns:
         reckoned: set[int] = set()
         for at in filter(self._may_be, range(len(self.words))):
             joined = at - 2 if at > 1 and self._joins(at - 1) else -1
+            joined = next((first for first, last in self._ends.items() if last == joined), joined)
             if self._is_by(at) or joined in by:
                 by.add(at)
             elif self._is_reckoned(at) or joined in reckoned:
                 reckoned.add(at)
-            placed = self._is("before", self._before(at)) or self._is("behind", at + 1) or joined in every
-            if at in by or at in reckoned or placed or not self.words[at].known:
+            placed = self._is("before", self._before(at)) or self._is("behind", self._last(at) + 1) or joined in every
+            if at in by or at in reckoned or placed or self.confirmed is not None or not self.words[at].known:
                 every.add(at)
         return frozenset(every), frozenset(by), frozenset(reckoned)
 
@@ -118,18 +189,28 @@ class Columns:
         )
 
     def _values(self, numbers: frozenset[int]) -> tuple[Value, ...]:
-        return unique(plain(self.words[at].text) for at in sorted(numbers))
+        known = self.confirmed or {}
+        return unique(plain(known.get(at, self.words[at].text)) for at in sorted(numbers))
 
     @cached_property
     def named(self) -> tuple[Value, ...]:
         """All that may be a column, quoted ones first."""
+        if self.confirmed is not None:
+            return self._values(self._marks[0])
         runs = [value for value in self.said.unexplained if " " in str(value.data)]
         return unique((*self.said.quoted, *self._values(self._marks[0]), *runs))
 
     @cached_property
+    def apart(self) -> tuple[Value, ...]:
+        """What things are told apart or ordered by, as far as the request says so."""
+        return self._values(self._marks[1])
+
+    @cached_property
     def by(self) -> tuple[Value, ...]:
-        """What things are told apart or ordered by; none said so: whatever may be a column."""
-        return self._values(self._marks[1]) or self.named
+        """The same; none said so: whatever may be a column, and, where a header tells, is not reckoned with."""
+        if self.confirmed is not None:
+            return self.apart or tuple(value for value in self.named if value not in self.reckoned)
+        return self.apart or self.named
 
     @cached_property
     def reckoned(self) -> tuple[Value, ...]:
@@ -139,8 +220,7 @@ class Columns:
     @cached_property
     def measured(self) -> tuple[Value, ...]:
         """What may be reckoned with: those, or whatever is not told apart by."""
-        apart = self._values(self._marks[1])
-        return self.reckoned or tuple(value for value in self.named if value not in apart) or self.named
+        return self.reckoned or tuple(value for value in self.named if value not in self.apart) or self.named
 
     @cached_property
     def grouped(self) -> bool:

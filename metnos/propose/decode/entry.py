@@ -14,6 +14,7 @@ from metnos.checks.walk import field_names, walk
 from metnos.plan.jsondata import is_object
 from metnos.plan.references import Key
 from metnos.propose.decode.choices import Value, escaped, unique
+from metnos.propose.decode.columns import OPEN
 from metnos.propose.decode.said import NAMED
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ GROUPED: Final = "group"
 """The rule of what is made of several entries."""
 SORTING: Final = "sort"
 FIGURES: Final = "stats"
+COLUMN: Final = "column"
+"""The choice that a tool leaves which takes a column that nobody named."""
 ENDING: Final = "ext"
 """The field that is compared with kinds of files only."""
 
@@ -47,7 +50,8 @@ class Entry(msgspec.Struct, frozen=True):
 
 def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers) -> tuple[Value, ...]:
     """What an argument that names a field of the input may name; of entries whose fields nobody knows, the columns that
-    the request names: what they are told apart or ordered by, what is reckoned with, or any.
+    the request names: what they are told apart or ordered by, what is reckoned with, or any. Where none stands in just
+    that place, the column may be left open, if the tool can then ask for it.
     """
     if entry is None:
         return ()
@@ -56,11 +60,22 @@ def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers
         return known
     columns, produces = offers.columns, contract.produces
     parts = produces.roles if produces is not None and produces.rule == GROUPED else {}
-    if parts.get("fields") == name or any(family.verb == SORTING for family in contract.families):
-        return columns.by
-    if parts.get("measure") == name or (produces is not None and produces.kind == FIGURES):
-        return columns.measured
-    return columns.named
+    found, placed = columns.named, ()
+    if parts.get("fields") == name:
+        found = columns.by
+    elif any(family.verb == SORTING for family in contract.families):
+        placed = columns.apart or columns.reckoned
+        found = placed or columns.named
+    elif parts.get("measure") == name or (produces is not None and produces.kind == FIGURES):
+        found, placed = columns.measured, columns.reckoned
+    if placed or not _may_be_open(contract, name):
+        return found
+    return found or (OPEN,) if columns.confirmed is None else (*found, OPEN)
+
+
+def _may_be_open(contract: Contract, name: str) -> bool:
+    """Whether a tool takes a column that nobody named: it leaves a choice then."""
+    return any(choice.key == COLUMN and name in choice.fill for choice in contract.choices)
 
 
 def type_class(entry: Entry, name: str) -> str:
@@ -91,7 +106,7 @@ def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
         "number": numbers,
         "bytes": (*offers.sizes, *([Value(0)] if offers.mentions("zero") else [])),
         "boolean": (Value(True), Value(False)),
-        "any": (*texts, *numbers, *offers.times),
+        "any": (*offers.columns.values(texts), *numbers, *offers.times),
     }[kind]
 
 

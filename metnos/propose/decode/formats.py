@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from metnos.checks.bound import Bound
-    from metnos.propose.decode.offers import Offers
+    from metnos.propose.decode.said import Said
 
 MORE: Final[dict[str, frozenset[str]]] = {
     "csv": frozenset({"csv", "tsv", "tab"}),
@@ -39,6 +39,11 @@ def ending_of(name: str) -> str:
     return name.rsplit(".", 1)[-1].casefold()
 
 
+def is_table(name: object) -> bool:
+    """Whether a name's ending is that of rows or records."""
+    return isinstance(name, str) and "." in name and any(ending_of(name) in each for each in MORE.values())
+
+
 def endings_of_siblings(bounds: Iterable[Bound]) -> dict[str, frozenset[str]]:
     """Tool that reads → the endings for which its family has readers, its own among them."""
     bounds = [bound for bound in bounds if mildest(bound.contract) == "read"]
@@ -51,7 +56,7 @@ def endings_of_siblings(bounds: Iterable[Bound]) -> dict[str, frozenset[str]]:
     return found
 
 
-def reads(provider: str, siblings: frozenset[str], endings: Iterable[str], offers: Offers) -> bool:
+def reads(provider: str, siblings: frozenset[str], endings: Iterable[str], offers: Said) -> bool:
     """Whether a reader is the one of files with these endings.
 
     Args:
@@ -66,12 +71,12 @@ def reads(provider: str, siblings: frozenset[str], endings: Iterable[str], offer
     return bool(provider) or siblings.isdisjoint(there) or wants_text(offers)
 
 
-def says_format(own: frozenset[str], offers: Offers) -> bool:
+def says_format(own: frozenset[str], offers: Said) -> bool:
     """Whether a format is said beside the names."""
     return any(word.free and word.key in own for word in offers.words)
 
 
-def wants_text(offers: Offers) -> bool:
+def wants_text(offers: Said) -> bool:
     """Whether the text of a file is asked for, its lines or words, or that its content goes elsewhere as it is."""
     moved = any(intent.effect != "read" for intent in offers.request.intents)
     return offers.mentions(AS_TEXT) or (moved and offers.mentions(CONTENT))

@@ -17,6 +17,7 @@ import msgspec
 from metnos.checks.guards.nested import nested_names
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.heads import Heads
 from metnos.request.explained import Explained, lexicon_of
 from metnos.request.spaced import chosen, with_names
 from metnos.request.tokens import tokenise
@@ -85,6 +86,8 @@ class Said:
                 request alone, so that what is there is never told.
         """
         self.request = request
+        self.heads = there if isinstance(there, Heads) else None
+        """Who may look into the headers of tables that the request names."""
         given = tuple(item for slot in request.slots for item in slot.items or (slot,))
         slots = with_names(given, chosen(names_with_blanks(request), there, given))
         self.there = there

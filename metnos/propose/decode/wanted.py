@@ -40,6 +40,7 @@ FIGURES: Final = "stats"
 GROUPS: Final = "group"
 MATCHES: Final = "match"
 COUNT: Final = "count"
+FIELD: Final = "field"
 LAST: Final = frozenset({"read", "render", "get", "select"})
 """Verbs of what may be done with one result, where it is all that was asked for."""
 ORDER: Final = ("asc", "desc")
@@ -143,6 +144,12 @@ class Wanted:
         asked = self.called.counted is not None or self.called.amount is not None
         return asked and self._can("compute", FIGURES)
 
+    def _only_counts(self) -> bool:
+        """Rows are counted, and no column of the table that is named is reckoned with."""
+        columns = self.offers.columns
+        counts = self.called.counted is not None and self.called.amount is None
+        return counts and columns.confirmed is not None and not columns.reckoned
+
     # --- values
 
     def shaped(self, form: Form, bound: Bound, sofar: Sofar) -> Form | None:
@@ -151,6 +158,9 @@ class Wanted:
             return None
         if self.called.amount is not None and bound.contract.produces and bound.contract.produces.kind == FIGURES:
             return msgspec.structs.replace(form, parts=tuple(map(_required, form.parts)))
+        if self._only_counts() and bound.contract.produces and bound.contract.produces.kind == FIGURES:
+            kept = tuple(part for part in form.parts if not (isinstance(part, Argument) and part.name == FIELD))
+            form = msgspec.structs.replace(form, parts=kept)
         if self._asks_groups() and bound.contract.produces and bound.contract.produces.kind == GROUPS:
             measure = bound.contract.produces.roles.get("measure", "")
             form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in form.parts))
