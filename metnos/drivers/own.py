@@ -123,12 +123,14 @@ def open_planner(
     from metnos.propose.prompt.blocks import WorkedPrompt
     from metnos.propose.prompt.gate import Gate
 
+    gate = Gate(catalog, models.registry.home / FOLDER)
     return planner.Planner(
         models,
         catalog,
         home=str(Path.home()),
         prompt=WorkedPrompt(),
-        gate=Gate(catalog, models.registry.home / FOLDER),
+        gate=gate,
+        doubt=gate.doubt,
         router=router,
         there=there,
     )

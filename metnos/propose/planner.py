@@ -29,6 +29,7 @@ from metnos.propose.decode.choices import Choice
 from metnos.propose.decode.loop import Decoder, choice_of, step_of
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import NO_STEP, Checks
+from metnos.propose.doubt import is_doubtful
 from metnos.propose.model import Declined, Proposal
 from metnos.propose.models.ports import Message, ModelFault, Stop, Usage
 from metnos.propose.models.registry import decodes
@@ -128,6 +129,7 @@ class Planner:
         role: Role = "middle",
         prompt: Prompt | None = None,
         gate: Gate | None = None,
+        doubt: Callable[[ModelConfig], float] | None = None,
         bounds: Bounds | None = None,
         router: Callable[..., Routed] | None = None,
         there: Callable[[str], bool] | None = None,
@@ -141,6 +143,7 @@ class Planner:
             role: Whose models plan.
             prompt: What those that decode are told.
             gate: Asked before a plan is decoded, behind the request; None: nobody is.
+            doubt: From which surprise on (nats) a plan of a model is shown before it runs (`propose.doubt`); None: none is.
             bounds: What one plan may cost.
             router: Which tools a plan may name; None: `Router` over the catalog.
             there: Whether a file or folder is there, asked of passages of the request alone; None: nobody may look.
@@ -152,6 +155,7 @@ class Planner:
         self._role: Role = role
         self._prompt = prompt or PlainPrompt()
         self._gate = gate
+        self._doubt = doubt
         self._bounds = bounds
         self._router = router
         self._there = there
@@ -266,7 +270,10 @@ class Planner:
                 self._ask(session, request, task)
                 self._open(session)
                 written = task.decoder.decode(session)
-            return _told(written, model.name, session.usage)
+            told = _told(written, model.name, session.usage)
+            if self._doubt is None or isinstance(written, Impossible) or isinstance(told, Declined):
+                return told
+            return msgspec.structs.replace(told, unsure=is_doubtful(written, self._doubt(config), request.purpose))
 
     def _is_in_doubt(self, task: _Task) -> bool:
         """Whether the gate has something to judge: not where code knows that one text is looked for in files here, nor

@@ -101,7 +101,7 @@ class _Writing:
         self.lines: list[str] = []
         self.masks: list[set[Choice]] = [set()]
         self.musts: list[list[Must]] = [[]]
-        self.margins: list[float] = []
+        self.surprises: list[float] = []
         self.refusals = 0
         self.rounds = 0
         self.about = ""
@@ -137,7 +137,7 @@ class _Writing:
             return self._back()
         decoded = self.session.decode(self.of.style.grammar(line), most_tokens=longest(line))
         if self.of.style.ends(decoded.text):
-            return self._end(now, decoded.text, decoded.margin)
+            return self._end(now, decoded.text, decoded.surprise)
         step, faults = self.of.style.read(decoded.text, now.number)
         if step is None:
             self._refuse(len(self.lines), NO_STEP, faults)
@@ -151,7 +151,7 @@ class _Writing:
         if step in now.since_changed:
             self._close(len(self.lines), {Choice(step["tool"])})
             return None
-        self._push(step, self.of.style.write(now.number, step), decoded.margin)
+        self._push(step, self.of.style.write(now.number, step), decoded.surprise)
         if self.sofar[-1].checked.diagnostics:
             faults = self.sofar[-1].checked.diagnostics
             self._pop(len(self.lines) - 1)
@@ -161,15 +161,23 @@ class _Writing:
     def _masked(self, at: int) -> frozenset[Choice]:
         return frozenset(self.masks[at]) | self.everywhere
 
-    def _end(self, now: Sofar, text: str, margin: float) -> Written | None:
+    def _end(self, now: Sofar, text: str, surprise: float) -> Written | None:
         if self._asks_for_more(now):
             return None
         plan: Plan = {"steps": [*now.steps, END_STEP]}
         faults = self.of.judge(plan)
         if not faults:
             lines = (*self.lines, text)
-            margins = [*self.margins, margin]
-            return Written(plan=plan, lines=lines, usage=self._usage(), refused=self.refusals, margin=min(margins))
+            most = max(surprise, *self.surprises, 0.0)
+            unplaced = sum(must.named for must in self.of.tools.values.left(now))
+            return Written(
+                plan=plan,
+                lines=lines,
+                usage=self._usage(),
+                refused=self.refusals,
+                surprise=most,
+                unplaced=unplaced,
+            )
         self.rounds += 1
         self.about = faults[0].expected
         at = min(step_of(fault.where, len(now.steps)) for fault in faults)
@@ -198,9 +206,9 @@ class _Writing:
 
     # --- forward and back
 
-    def _push(self, step: Plan, line: str, margin: float) -> None:
+    def _push(self, step: Plan, line: str, surprise: float) -> None:
         self.lines.append(line)
-        self.margins.append(margin)
+        self.surprises.append(surprise)
         self.marks.append(self.session.mark())
         self.masks.append(set())
         self.musts.append([])
@@ -209,7 +217,7 @@ class _Writing:
 
     def _pop(self, count: int) -> None:
         """Back to `count` lines; the session forgets what came behind them."""
-        del self.lines[count:], self.margins[count:], self.sofar[count + 1 :]
+        del self.lines[count:], self.surprises[count:], self.sofar[count + 1 :]
         del self.masks[count + 1 :], self.marks[count + 1 :], self.musts[count + 1 :]
         self.session.rewind(self.marks[-1])
 

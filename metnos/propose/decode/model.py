@@ -18,8 +18,10 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     refused: int = 0
     """Lines that were decoded and taken back."""
-    margin: float = 0.0
-    """The smallest of its lines, in nats."""
+    surprise: float = 0.0
+    """The greatest of its lines, in nats (`ports.Decoded`)."""
+    unplaced: int = 0
+    """Names of files in the request that no step speaks of, since none could."""
 
 
 class Impossible(msgspec.Struct, frozen=True, kw_only=True):

@@ -190,8 +190,11 @@ class Decoded(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     forced: int = 0
     """Of these: nothing else was possible, so the model was not asked."""
-    margin: float = 0.0
-    """Smallest difference of log probability between the best and the second best allowed token, in nats."""
+    surprise: float = 0.0
+    """How much the grammar kept the model from what it would have written: the most, over all tokens that it chose, of
+    -log of the probability that it gave to all allowed ones together, in nats. Near 0: it would have written so by
+    itself; 3: it gave them 5 of 100.
+    """
 
 
 class Session(Protocol):

@@ -80,6 +80,10 @@ class Gate:
             self._gauges = {**_shipped().gauges, **(read_gauges(self._folder) if self._folder else {})}
         return self._gauges.get(model, DEFAULT)
 
+    def doubt(self, config: ModelConfig, /) -> float:
+        """From which surprise on (nats) a plan of this model is shown first."""
+        return self.gauge(config.sha256).doubt
+
 
 def margin(session: Session) -> float:
     """Nats by which yes is likelier than no as the first word of the answer."""
@@ -156,7 +160,10 @@ def save_gauge(folder: Path, model: str, gauge: Gauge) -> None:
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / GAUGES_FILE
-    text = written({**read_gauges(folder), model: gauge})
+    own = read_gauges(folder)
+    known = own.get(model) or _shipped().gauges.get(model)
+    gauge = msgspec.structs.replace(gauge, doubt=(known or DEFAULT).doubt)  # a calibration does not measure it
+    text = written({**own, model: gauge})
     with drafts.drafted_beside(path) as (draft, _handle):
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
@@ -166,7 +173,7 @@ def written(gauges: Mapping[str, Gauge]) -> str:
     """As the file holds them."""
     lines = [f'prompt = "{prompt_digest()}"']
     for model, gauge in sorted(gauges.items()):
-        lines += ["", f'[gauges."{model}"]', f"least = {gauge.least}", f"weak = {gauge.weak}"]
+        lines += ["", f'[gauges."{model}"]', f"least = {gauge.least}", f"weak = {gauge.weak}", f"doubt = {gauge.doubt}"]
     return "\n".join(lines) + "\n"
 
 

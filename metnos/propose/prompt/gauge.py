@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from metnos.propose.doubt import DOUBT
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,6 +39,8 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     """Nats by which yes has to be more likely than no; below 0: by which it may be less likely."""
     weak: float = 1.0
     """Nats that are taken off where routing's signal is weak: it finds no tool for a part, or none that fits well."""
+    doubt: float = DOUBT
+    """Nats of surprise from which a plan of this model is shown before it runs (`metnos.propose.doubt`)."""
 
     def admits(self, margin: float, *, weak: bool) -> bool:
         """Whether a request passes."""

@@ -66,7 +66,7 @@ class EchoSession:
         written = f"{grammar}{len(self.text)};"
         self.text += written
         self.usage += Usage(calls=1, tokens_out=1)
-        return Decoded(text=written, tokens=1, margin=0.5)
+        return Decoded(text=written, tokens=1, surprise=0.5)
 
     def close(self) -> None:
         self.done.append("close")

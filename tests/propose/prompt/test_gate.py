@@ -13,6 +13,7 @@ import pytest
 from metnos.contracts.catalog import Catalog
 from metnos.contracts.manifest import read_manifest
 from metnos.contracts.model import Contract
+from metnos.propose.doubt import DOUBT
 from metnos.propose.model import PlanRequest
 from metnos.propose.models.config import ModelConfig
 from metnos.propose.models.ports import Stop
@@ -152,5 +153,15 @@ def test_calibrating_asks_each_case_once() -> None:
 
 
 def test_what_is_written_is_toml() -> None:
-    held = tomllib.loads(gate.written({MODEL: Gauge(least=-0.5, weak=1.0)}))
-    assert held == {"prompt": gate.prompt_digest(), "gauges": {MODEL: {"least": -0.5, "weak": 1.0}}}
+    held = tomllib.loads(gate.written({MODEL: Gauge(least=-0.5, weak=1.0, doubt=2.5)}))
+    kept = {"least": -0.5, "weak": 1.0, "doubt": 2.5}
+    assert held == {"prompt": gate.prompt_digest(), "gauges": {MODEL: kept}}
+
+
+def test_a_calibration_keeps_from_when_on_its_plans_are_doubted(tmp_path: Path) -> None:
+    gate.save_gauge(tmp_path, MODEL, Gauge(least=-0.5, weak=1.0, doubt=2.5))
+    held = gate.read_gauges(tmp_path)[MODEL]
+    assert held.doubt == DOUBT  # nothing was known of this model
+    (tmp_path / gate.GAUGES_FILE).write_text(gate.written({MODEL: Gauge(doubt=2.5)}))
+    gate.save_gauge(tmp_path, MODEL, Gauge(least=-0.7, weak=1.0))
+    assert gate.read_gauges(tmp_path)[MODEL] == Gauge(least=-0.7, weak=1.0, doubt=2.5)

@@ -8,7 +8,7 @@ tokens and scores; whose they are, it does not.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,13 +42,10 @@ class Tape(Protocol):
 class Written(NamedTuple):
     tokens: list[int]
     forced: int
-    margin: float
-    """Infinite where the model never had a choice."""
+    surprise: float
+    """As in `ports.Decoded`."""
     whole: bool
     """Whether the end was reached within the limit."""
-
-
-NO_CHOICE: Final = float("inf")
 
 
 def held_to(tokenizer: Any, grammar: str) -> Any:
@@ -91,7 +88,7 @@ def write(tape: Tape, matcher: Any, ends: Sequence[int], *, most_tokens: int) ->
         ModelFault: What `Stop` or the model's computation says.
     """
     tokens: list[int] = []
-    forced, margin = 0, NO_CHOICE
+    forced, surprise = 0, 0.0
     while True:
         tape.stop.look()
         ahead: list[int] = matcher.compute_ff_tokens()
@@ -101,15 +98,15 @@ def write(tape: Tape, matcher: Any, ends: Sequence[int], *, most_tokens: int) ->
             tokens += ahead
             forced += len(ahead)
         if matcher.is_stopped() or len(tokens) > most_tokens:
-            return Written(tokens, forced, margin, len(tokens) <= most_tokens)
+            return Written(tokens, forced, surprise, len(tokens) <= most_tokens)
         if len(tokens) == most_tokens and not matcher.is_accepting():
-            return Written(tokens, forced, margin, whole=False)
-        token, gap = best(tape.scores(), matcher.compute_bitmask())
-        margin = min(margin, gap)
+            return Written(tokens, forced, surprise, whole=False)
+        token, away = best(tape.scores(), matcher.compute_bitmask())
+        surprise = max(surprise, away)
         if token in ends:
-            return Written(tokens, forced, margin, whole=True)
+            return Written(tokens, forced, surprise, whole=True)
         if len(tokens) == most_tokens:
-            return Written(tokens, forced, margin, whole=False)
+            return Written(tokens, forced, surprise, whole=False)
         _consume(matcher, [token])
         tape.append([token])
         tokens.append(token)
@@ -126,10 +123,10 @@ def speak(tape: Tape, ends: Callable[[int], bool], *, most_tokens: int) -> Writt
         tape.stop.look()
         token = int(np.argmax(tape.scores()))
         if ends(token):
-            return Written(tokens, 0, NO_CHOICE, whole=True)
+            return Written(tokens, 0, 0.0, whole=True)
         tape.append([token])
         tokens.append(token)
-    return Written(tokens, 0, NO_CHOICE, whole=False)
+    return Written(tokens, 0, 0.0, whole=False)
 
 
 def _consume(matcher: Any, tokens: Sequence[int]) -> None:
@@ -138,7 +135,7 @@ def _consume(matcher: Any, tokens: Sequence[int]) -> None:
 
 
 def best(scores: NDArray[Any], mask: bytes) -> tuple[int, float]:
-    """The best allowed token, and how far (nats) the second best is behind; infinite where there is none.
+    """The best allowed token, and the surprise: how little the model thinks that any allowed one comes next, in nats.
 
     Args:
         scores: One for each token of the vocabulary.
@@ -153,10 +150,13 @@ def best(scores: NDArray[Any], mask: bytes) -> tuple[int, float]:
         raise ModelFault("model-reply", "the grammar allows no token of this model")
     held = scores[allowed]
     first = int(np.argmax(held))
-    if len(held) == 1:
-        return int(allowed[first]), NO_CHOICE
-    two = np.partition(held, -2)[-2:]
-    return int(allowed[first]), float(two[1]) - float(two[0])
+    return int(allowed[first]), max(0.0, _log_sum(scores) - _log_sum(held))
+
+
+def _log_sum(scores: NDArray[Any]) -> float:
+    """Logarithm of the sum of what these are the logarithms of."""
+    most = float(scores.max())
+    return most + float(np.log(np.exp(scores - most).sum(dtype=np.float64)))
 
 
 def log_probabilities(scores: NDArray[Any]) -> NDArray[Any]:

@@ -187,9 +187,11 @@ class LlamaSession:
             self._usage += Usage(tokens_out=len(written.tokens))
             if not written.whole:
                 raise ModelFault("model-length", f"the model came to no end within {most_tokens} tokens")
-            margin = 0.0 if written.margin == decoding.NO_CHOICE else written.margin
             return Decoded(
-                text=self.text(written.tokens), tokens=len(written.tokens), forced=written.forced, margin=margin
+                text=self.text(written.tokens),
+                tokens=len(written.tokens),
+                forced=written.forced,
+                surprise=written.surprise,
             )
 
     def complete(self, *, most_tokens: int, schema: dict[str, Any] | None) -> tuple[str, bool]:

@@ -49,7 +49,7 @@ def test_a_question_is_read_in_one_go_with_what_is_forced() -> None:
     assert decoded.text == "step = read()\n"
     assert decoded.forced == decoded.tokens - 1  # the one choice was the first letter of the name
     assert len(library.steps) == 1
-    assert decoded.margin > 0
+    assert decoded.surprise > 0
 
 
 def test_the_grammar_holds_whatever_the_model_likes() -> None:
@@ -59,12 +59,12 @@ def test_the_grammar_holds_whatever_the_model_likes() -> None:
     assert session.decode(LINE, most_tokens=40).text in ("step = list()\n", "step = read()\n")
 
 
-def test_nothing_to_choose_is_no_margin_and_no_question_to_the_model() -> None:
+def test_nothing_to_choose_is_no_surprise_and_no_question_to_the_model() -> None:
     library = FakeLibrary()
     session = begun(library)
     session.ask("?")
     decoded = session.decode('start: "only this\\n"', most_tokens=40)
-    assert (decoded.text, decoded.margin, decoded.forced) == ("only this\n", 0.0, decoded.tokens)
+    assert (decoded.text, decoded.surprise, decoded.forced) == ("only this\n", 0.0, decoded.tokens)
     assert library.steps == []
 
 

@@ -1,0 +1,33 @@
+"""Whether a model's plan is shown to a person before anything of it runs.
+
+Law: decided from what is measured while the plan is written, never from what it says. A plan is doubtful where the
+grammar kept the model far from what it would have written (the surprise of its worst line), or where a file that the
+request names has no place in it. Who only looks for another way after a failure needs to be surer: a second guess that
+is wrong hides the first failure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from metnos.propose.decode.model import Written
+    from metnos.propose.model import Purpose
+
+DOUBT: Final = 3.0
+"""Nats: of a model that nobody has set a gauge for."""
+SECOND: Final = 0.25
+"""What a recovery may have of that."""
+
+
+def is_doubtful(written: Written, doubt: float, purpose: Purpose) -> bool:
+    """Whether a plan is a guess.
+
+    Args:
+        written: The plan, as it was decoded.
+        doubt: Nats of surprise that are too many, for the model that wrote it.
+        purpose: What the plan was asked for.
+    """
+    if not written.lines:  # code said it
+        return False
+    return bool(written.unplaced) or written.surprise >= doubt * (SECOND if purpose == "recovery" else 1.0)
