@@ -23,6 +23,7 @@ from metnos.checks.guards.asked import ANSWERS, GENERAL, SUITING
 from metnos.checks.guards.effects import admitted_effects
 from metnos.checks.guards.provider import named_in
 from metnos.checks.providers import provider_of, providers_of
+from metnos.propose.decode.formats import endings_of
 from metnos.propose.routing.closure import Closure
 from metnos.propose.routing.cues import cue_words, families_of
 from metnos.propose.routing.index import Index, best
@@ -107,7 +108,8 @@ class Router:
 
     def _reads_table(self, request: Request, parts: Sequence[Part], clauses: Sequence[RoutedClause]) -> bool:
         """Whether a file is named that has a reader of its own, and no more than reading is asked for."""
-        if not any(type_ in self.providers for part in parts for type_ in part.types):
+        formats = {ending for provider in self.providers for ending in (provider, *endings_of(provider))}
+        if not any(type_ in formats for part in parts for type_ in part.types):
             return False
         reads = all(intent.effect == "read" for intent in request.intents)
         return reads and all(clause.served for clause in clauses) and not any(part.heads for part in parts)

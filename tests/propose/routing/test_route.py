@@ -248,10 +248,13 @@ PLAIN = [
     ("it", "butta via vuoto.txt"),
     ("it", "cosa è cambiato ieri in progetto"),
     ("it", "quanto viene in totale la colonna prezzo di negozio/ordini.csv"),
+    ("it", "In spese/scontrini.jsonl: quanto fa in tutto alla Coop?"),
+    ("en", "the rows of stock.tsv with total over 30"),
 ]  # fmt: skip
 NOT_PLAIN = [
     ("en", "translate letter.txt into German"),
     ("en", "give me a summary of minutes.docx"),
+    ("it", "manda scontrini.jsonl al mio capo"),
     ("en", "convert foto/logo.png to jpg"),
     ("en", "send orders.csv to my boss"),
     ("en", "plot sales.csv"),
