@@ -31,8 +31,9 @@ def ruled(name: str, rule: str) -> Contract:
 @lru_cache
 def executor(rule: str) -> Any:
     """The code of the shipped executor of a rule: what it makes is what the checks promise."""
-    source = (ROOT / "catalog" / "executors" / RULED[rule] / "executor.py").read_bytes()
-    return load(RULED[rule], f"world-{rule}", {"executor.py": source}, frozenset())
+    folder = ROOT / "catalog" / "executors" / RULED[rule]
+    source = {file.name: file.read_bytes() for file in folder.glob("*.py")}
+    return load(RULED[rule], f"world-{rule}", source, frozenset())
 
 
 def rule_of(made: Contract) -> str:

@@ -101,8 +101,9 @@ class Names(Said):
         """Words beside one that means files ("log files", "file log")."""
         nouns = self.lexicon.file_nouns
         pairs = list(zip(self.words, self.words[1:], strict=False))
-        before = [first.text for first, second in pairs if second.key in nouns]
-        return frozenset((*before, *(second.text for first, second in pairs if first.key in nouns)))
+        if self.lexicon.singular_form.startswith("{}"):  # how a language says it: a kind before its noun, or behind it
+            return frozenset(first.text for first, second in pairs if second.key in nouns)
+        return frozenset(second.text for first, second in pairs if first.key in nouns)
 
     @cached_property
     def folders(self) -> tuple[Value, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from metnos.checks.model import CheckContext
 from metnos.propose.decode.loop import Decoder
+from metnos.propose.decode.offers import Offers
 from metnos.request.understand import understand
 from metnos.testing.deciding import accepts
 from tests.propose.decode.test_line import SHIPPED, grammar
@@ -56,6 +57,12 @@ def test_what_is_referred_to_is_where_it_goes(shipped: Checks) -> None:
     made = {"tool": "create_dirs", "args": {"path": "trips/Lake"}}
     assert accepts(grammar(of, made), '2 move_files path="a.txt" folder="trips/Lake"\n')
     assert not accepts(grammar(of, made), '2 move_files path="a.txt" folder="a.txt"\n')
+
+
+def test_a_kind_of_files_stands_where_its_language_puts_it() -> None:
+    assert Offers(understand("delete the zero byte files lying around", "en")).kinds == ()
+    assert Offers(understand("delete the foo files", "en")).kinds == ("foo",)
+    assert Offers(understand("cancella i file foo", "it")).kinds == ("foo",)
 
 
 def test_only_what_was_said_is_asked_for(shipped: Checks) -> None:
