@@ -34,7 +34,8 @@ def names_said(request: Request) -> tuple[str, ...]:
 
 def _names(seen: Sequence[Seen], lexicon: Lexicon) -> Iterator[str]:
     for at, token in enumerate(seen):
-        if token.said and _is_announced(seen, at, lexicon) and (token.bare or _stands_alone(seen, at, lexicon)):
+        bare = token.bare and (token.said not in lexicon.never_names or token.raw != token.said)
+        if token.said and _is_announced(seen, at, lexicon) and (bare or _stands_alone(seen, at, lexicon)):
             yield token.raw
 
 
