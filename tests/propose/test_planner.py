@@ -143,13 +143,13 @@ def test_a_plan(catalog: Catalog, candidates: Candidates) -> None:
 
 def test_words_that_an_operator_added_are_known(catalog: Catalog, candidates: Candidates, tmp_path: Path) -> None:
     words = tmp_path / "words.toml"
-    words.write_text('language = "en"\nsynonyms = "delete|zap"\n', encoding="utf-8")
-    told = Normaliser(lexicons_with([words]))("zap draft.txt", "en")
+    words.write_text('language = "en"\nsynonyms = "delete|blip"\n', encoding="utf-8")
+    told = Normaliser(lexicons_with([words]))("blip draft.txt", "en")
     planner = Planner(OneModel(Decoding()), catalog, router=only("delete_files"))
-    done = planner(request("zap draft.txt").read_as(told), candidates)
+    done = planner(request("blip draft.txt").read_as(told), candidates)
     assert isinstance(done, Proposal)
     assert done.plan["steps"][0] == {"tool": "delete_files", "args": {"path": "draft.txt"}}
-    assert not isinstance(planner(request("zap draft.txt"), candidates), Proposal)
+    assert not isinstance(planner(request("blip draft.txt"), candidates), Proposal)
 
 
 def test_nobody_is_asked_where_code_can_tell(catalog: Catalog, candidates: Candidates) -> None:
