@@ -256,14 +256,17 @@ class Tools:
         if parts is None:
             return None
         form = Form(bound.contract.name, sources, parts)
-        # What was searched for, or searched in, is not where it goes; and no row of a file holds the file's own name.
+        if mildest(bound.contract) == "read" and not bound.contract.field_of_input:
+            return form
+        # What was searched for, or searched in, is not where it goes; no row holds the name of a file that is there.
         naming = {*bound.contract.targets, *bound.contract.trusted}
-        if mildest(bound.contract) == "read":
-            naming = set(bound.args) - {*bound.contract.field_of_input} if bound.contract.field_of_input else set[str]()
+        if bound.contract.field_of_input:
+            naming = set(bound.args) - {*bound.contract.field_of_input}
         behind = {step.number for number in sources for step in sofar.behind(number)}
         used = {
             Value(each).json for at in behind for each in sofar.steps[at - 1]["args"].values() if isinstance(each, str)
         }
+        used |= self.offers.files_there if bound.contract.field_of_input else set[str]()
         return without(form, frozenset(Choice(form.tool, name, value) for name in naming for value in used))
 
     def _worded(self, bound: Bound, sofar: Sofar) -> Form | None:

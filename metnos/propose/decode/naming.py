@@ -48,6 +48,12 @@ class Names(Said):
         return unique(plain(name) for name in (*slots, *filter(self._is_name, names_said(self.request))))
 
     @cached_property
+    def files_there(self) -> frozenset[str]:
+        """JSON of those that are files, and there; none where nobody may look."""
+        names = [value for value in self.names if is_file_name(str(value.data))]
+        return frozenset(value.json for value in names if self.there is not None and self.there(str(value.data)))
+
+    @cached_property
     def only_places(self) -> frozenset[str]:
         """Of these, those that only say where, as grounding knows them; normalised."""
         return places_said(self.request)
@@ -107,18 +113,28 @@ class Names(Said):
 
     @cached_property
     def folders(self) -> tuple[Value, ...]:
-        """Names that may be those of folders: without an extension, behind a word of place if nothing explains them."""
+        """Names that may be those of folders: without an extension, behind a word of place if nothing explains them.
+
+        What only might be one ("spent on travel") is one where it is there, if somebody may look.
+        """
         nouns = self.lexicon.file_nouns
         pairs = zip(self.words, self.words[1:], strict=False)
         kinds = {plain(second.text) for first, second in pairs if first.key in nouns and second.key not in nouns}
         kinds = {kind for kind in kinds if _EXTENSION.fullmatch(str(kind.data))}
         there = [plain(word.text) for word in self.words if word.free and word.meant and self._is_place(word)]
+        sure = (*self.names, *self._direct)
+        there = [value for value in there if self.there is None or value in sure or self.there(str(value.data))]
         found = unique((*self.names, *there))
         return tuple(value for value in found if value not in kinds and not is_file_name(str(value.data)))
 
     @cached_property
     def places(self) -> tuple[Value, ...]:
         """Names, and bare words right behind "in" or "files of": what surely says where, so that a plan may not leave it out."""
+        return tuple(value for value in self.folders if value in self.names or value in self._direct)
+
+    @cached_property
+    def _direct(self) -> frozenset[Value]:
+        """Bare words right behind "in" or "files of"."""
         lexicon = self.lexicon
         nouns = lexicon.file_nouns
         pairs = zip(self.words, self.words[1:], strict=False)
@@ -128,7 +144,7 @@ class Names(Said):
         ):
             if mark.key == IN or (relation_of(mark.key, lexicon) in LOOKED_IN and before in nouns):
                 direct.add(plain(word.text))
-        return tuple(value for value in self.folders if value in self.names or value in direct)
+        return frozenset(direct)
 
     def _is_place(self, word: Spoken) -> bool:
         """A word that nothing explains behind a word of place; or a noun where a name stands.
