@@ -3,7 +3,7 @@
 Law: decided from what is measured while the plan is written, never from what it says. A plan is doubtful where the
 grammar kept the model far from what it would have written (the surprise of its worst line), or where a file that the
 request names has no place in it. Who only looks for another way after a failure needs to be surer: a second guess that
-is wrong hides the first failure.
+is wrong hides the first failure. So does who changes or deletes whatever a search finds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ DOUBT: Final = 3.0
 """Nats: of a model that nobody has set a gauge for."""
 SECOND: Final = 0.25
 """What a recovery may have of that."""
+WIDE: Final = 0.5
+"""What a plan may have of that, if it changes or deletes what a step has found."""
 
 
 def is_doubtful(written: Written, doubt: float, purpose: Purpose) -> bool:
@@ -30,4 +32,5 @@ def is_doubtful(written: Written, doubt: float, purpose: Purpose) -> bool:
     """
     if not written.lines:  # code said it
         return False
-    return bool(written.unplaced) or written.surprise >= doubt * (SECOND if purpose == "recovery" else 1.0)
+    share = SECOND if purpose == "recovery" else WIDE if written.wide else 1.0
+    return bool(written.unplaced) or written.surprise >= doubt * share

@@ -279,8 +279,17 @@ class Planner:
         """Whether the gate has something to judge: not where code knows that one text is looked for in files here, nor
         where tools know all that is said.
         """
+        if task.request.purpose != "first":
+            return False
         known = task.routed.plain or task.decoder.tools.wanted.called.plainly_inside
-        return task.request.purpose == "first" and not known
+        return not (known or self._is_plain(task))
+
+    def _is_plain(self, task: _Task) -> bool:
+        """Whether tools know all that is said once names with blanks are read as the names that they are."""
+        slots = task.decoder.offers.slots
+        if slots == task.understood.slots:
+            return False
+        return self.router(msgspec.structs.replace(task.understood, slots=slots)).plain
 
     def _ask(self, session: Session, request: PlanRequest, task: _Task) -> None:
         session.ask(self._prompt.question(request, task.candidates, task.names))

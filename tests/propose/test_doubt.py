@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from metnos.propose.decode.model import Written
-from metnos.propose.doubt import DOUBT, SECOND, is_doubtful
+from metnos.propose.doubt import DOUBT, SECOND, WIDE, is_doubtful
 from metnos.propose.model import Proposal
 from metnos.propose.planner import Planner
 from metnos.testing import RandomSession
@@ -28,23 +28,25 @@ LINES = ("1 find_files\n", "end\n")
 
 
 @pytest.mark.parametrize(
-    ("surprise", "unplaced", "lines", "purpose", "doubtful"),
+    ("surprise", "unplaced", "wide", "lines", "purpose", "doubtful"),
     [
-        (0.1, 0, LINES, "first", False),
-        (DOUBT - 0.01, 0, LINES, "first", False),
-        (DOUBT, 0, LINES, "first", True),
-        (DOUBT, 0, LINES, "repair", True),
-        (DOUBT, 0, LINES, "continuation", True),
-        (0.1, 1, LINES, "first", True),
-        (DOUBT * SECOND, 0, LINES, "first", False),
-        (DOUBT * SECOND, 0, LINES, "recovery", True),
-        (99.0, 3, (), "first", False),  # a question that code asks
+        (0.1, 0, False, LINES, "first", False),
+        (DOUBT - 0.01, 0, False, LINES, "first", False),
+        (DOUBT, 0, False, LINES, "first", True),
+        (DOUBT, 0, False, LINES, "repair", True),
+        (DOUBT, 0, False, LINES, "continuation", True),
+        (0.1, 1, False, LINES, "first", True),
+        (DOUBT * WIDE, 0, True, LINES, "first", True),
+        (DOUBT * WIDE, 0, False, LINES, "first", False),
+        (DOUBT * SECOND, 0, False, LINES, "first", False),
+        (DOUBT * SECOND, 0, False, LINES, "recovery", True),
+        (99.0, 3, False, (), "first", False),  # a question that code asks
     ],
 )
 def test_a_plan_is_a_guess(
-    surprise: float, unplaced: int, lines: tuple[str, ...], purpose: Purpose, doubtful: bool
+    surprise: float, unplaced: int, wide: bool, lines: tuple[str, ...], purpose: Purpose, doubtful: bool
 ) -> None:
-    plan = Written(plan={"steps": []}, lines=lines, surprise=surprise, unplaced=unplaced)
+    plan = Written(plan={"steps": []}, lines=lines, surprise=surprise, unplaced=unplaced, wide=wide)
     assert is_doubtful(plan, DOUBT, purpose) is doubtful
 
 

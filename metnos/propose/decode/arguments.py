@@ -140,6 +140,7 @@ class Arguments:
         if not required and only is None and not self._is_offered(name, schema):
             return None
         required = required or self.must_say(name) or self._is_wanted(name) or bool(self._as_file(schema))
+        required = required or self._is_called(schema)
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
@@ -149,6 +150,11 @@ class Arguments:
         schema = self.properties.get(name)
         choices = is_object(schema) and "enum" in schema and len(schema["enum"]) <= MOST_WRITTEN
         return bool(choices) and self.contract.resources == () and bool(self.contract.field_of_input)
+
+    def _is_called(self, schema: dict[str, Any]) -> bool:
+        """Whether the request says one of several ways by a name that is no everyday word ("md5", "SHA-256")."""
+        ways = [each for each in schema.get("enum", ()) if isinstance(each, str) and any(map(str.isdigit, each))]
+        return any(each != schema.get("default") and self.offers.says(each) for each in ways)
 
     def _is_wanted(self, name: str) -> bool:
         """Whether an option makes the stronger effect that the request says in so many words ("overwrite")."""
@@ -281,8 +287,9 @@ class Arguments:
     def _numbers(self, kind: str, name: str, schema: dict[str, Any], required: bool) -> tuple[Value, ...]:
         unit = schema.get("unit")
         if unit == BYTES:
-            empty = self.offers.mentions("zero") and not name.startswith("min")
-            found = (*self.offers.sizes, *([Value(0)] if empty else []))
+            found = (*self.offers.sizes, *([Value(0)] if self.offers.mentions("zero") else []))
+            if name.startswith("min"):  # at least nothing: that is everything
+                found = tuple(value for value in found if value.data)
         elif kind == "integer":
             bound = name.startswith(("min", "max"))
             found = (*(self.offers.integers if bound else self.offers.counts), *self.offers.durations)

@@ -8,6 +8,7 @@ size, an age, a kind) must have been looked at on the way.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from metnos.checks.guards.asked import GENERAL, actions_of, verbs_of
@@ -76,6 +77,15 @@ class Tools:
         self.formats = frozenset(ending for provider in providers for ending in endings_of(provider))
         self.siblings = endings_of_siblings(self.bounds)
         self.wanted = Wanted(offers, self.bounds, self.formats)
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """JSON of what the request says of which ones: "the first", where no number was said, is none."""
+        most = self.wanted.called.most
+        one = [Value(1).json] if most is not None and most.one else []
+        names = (*self.offers.names, *self.offers.folders, *self.offers.globs, *self.offers.extensions)
+        return frozenset((*(form for told in self.values.all for form in told.forms), *(n.json for n in names), *one,
+                          *(value.json for value in (*self.offers.content, *self.offers.times))))  # fmt: skip
 
     def _admits(self, effect: EffectClass) -> bool:
         return admits(self.offers.request, effect)
@@ -247,7 +257,7 @@ class Tools:
             return False
         if asked and all(not used.isdisjoint(self.afterwards.later(action)) for action in asked):
             return False
-        return self.all or effect not in WIDE or bool(used)
+        return self.all or effect not in WIDE or not used.isdisjoint(self.said)
 
     def _handed(self, bound: Bound, sofar: Sofar, sources: tuple[int, ...]) -> Form | None:
         made = sofar.made[sources[0] - 1]

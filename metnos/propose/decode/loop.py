@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from metnos.plan.jsondata import is_list, spell
 from metnos.propose.decode.asking import lacking
 from metnos.propose.decode.choices import END, SOURCE, Choice, longest
-from metnos.propose.decode.line import MOST_STEPS, Tools
+from metnos.propose.decode.line import MOST_STEPS, WIDE, Tools
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
@@ -177,6 +177,7 @@ class _Writing:
                 refused=self.refusals,
                 surprise=most,
                 unplaced=unplaced,
+                wide=any(step.waits and step.worst_effect in WIDE for step in now.checked.steps),
             )
         self.rounds += 1
         self.about = faults[0].expected

@@ -20,6 +20,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     """Lines that were decoded and taken back."""
     surprise: float = 0.0
     """The greatest of its lines, in nats (`ports.Decoded`)."""
+    wide: bool = False
+    """A step changes, deletes, sends or runs what an earlier step has found: more than one thing may come to harm."""
     unplaced: int = 0
     """Names of files in the request that no step speaks of, since none could."""
 

@@ -68,10 +68,16 @@ class Times(Names):
 
     @cached_property
     def one_sided(self) -> tuple[bool, bool]:
-        """Whether a time may stand alone as a beginning, and as an end: as it is said; an age as one of the two at least."""
+        """Whether a time may stand alone as a beginning, and as an end: as it is said; an age as one of the two at least.
+
+        Where neither side of an age was said, nothing is done to what lies on one of them.
+        """
         if any(slot.kind == "duration" for slot in self.slots):
             older, younger = self.mentions("older"), self.mentions("younger")
-            return (True, True) if older == younger else (younger, older)
+            if older == younger:
+                known = older or all(intent.effect == "read" for intent in self.request.intents)
+                return known, known
+            return younger, older
         bare = bool(self.times) and not self.spells
         return bare or self.mentions("since"), bare or self.mentions("before")
 

@@ -99,11 +99,20 @@ class Offers(Times):
         """Sizes in bytes. A bare number is none: "three files" says nothing of theirs."""
         return unique(Value(slot.value) for slot in self.of({"size"}))
 
+    @cached_property
+    def acts(self) -> bool:
+        """Whether more is asked for than to read."""
+        return any(intent.effect != "read" for intent in self.request.intents)
+
     def bounds(self, name: str) -> bool:
-        """Whether a least (`min…`) or a greatest (`max…`) may be meant: not where only the other was said."""
-        least, greatest = self.mentions("above"), self.mentions("below") or self.mentions("zero")
+        """Whether a least (`min…`) or a greatest (`max…`) may be meant: not where only the other was said.
+
+        Where neither was, nothing is done to what lies on a side that is only supposed.
+        """
+        empty = self.mentions("zero") or any(size.data == 0 for size in self.sizes)
+        least, greatest = self.mentions("above"), self.mentions("below") or empty
         if least == greatest or self.mentions("reversed"):
-            return True
+            return least or greatest or not self.acts
         return not name.startswith("max" if least else "min")
 
     def conditions(self, action: Action) -> tuple[frozenset[str], ...]:

@@ -27,6 +27,18 @@ GROUPS: Plan = {"tool": "group_entries", "args": {"from_step": 1, "by": "ext"}}
         ("the three newest files", (), "1 find_files max_size=3", False),
         ("prendi i tre file più recenti", (), "1 find_files max_size=3", False),
         ("files smaller than 3 kB", (), "1 find_files max_size=3000", True),
+        # at least nothing is everything; and nothing is done to what lies on a side that is only supposed
+        ("I don't want any zero byte files around, delete them all", (), "1 find_files min_size=0", False),
+        ("I don't want any zero byte files around, delete them all", (), "1 find_files max_size=0", True),
+        ("delete the empty files of tmp", (), '1 find_files path="tmp" min_size=0', False),
+        ("elimina i file da zero byte", (), "1 find_files min_size=0", False),
+        ("delete the files of 10 kB in tmp", (), '1 find_files path="tmp" min_size=10000', False),
+        ("delete the files over 10 kB in tmp", (), '1 find_files path="tmp" min_size=10000', True),
+        ("the files of 10 kB in tmp", (), '1 find_files path="tmp" min_size=10000', True),
+        ("delete the files of 3 days in tmp", (), '1 find_files path="tmp" modified_from=${RUNTIME:day-3.start}', False),
+        ("delete the files of 3 days in tmp", (), '1 find_files path="tmp" modified_to=${RUNTIME:day-3.start}', False),
+        ("delete the files older than 3 days in tmp", (), '1 find_files path="tmp" modified_to=${RUNTIME:day-3.start}',
+         True),
         # once is enough, until something has been changed
         ("the three newest files", (FIND, {"tool": "take_entries", "args": {"from_step": 1, "count": 3}}),
          "3 take_entries <1 count=3", False),
