@@ -29,7 +29,7 @@ from metnos.propose.decode.choices import Choice
 from metnos.propose.decode.loop import Decoder, choice_of, step_of
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import NO_STEP, Checks
-from metnos.propose.doubt import is_doubtful
+from metnos.propose.doubt import NEAR, is_doubtful
 from metnos.propose.model import Declined, Proposal
 from metnos.propose.models.ports import Message, ModelFault, Stop, Usage
 from metnos.propose.models.registry import decodes
@@ -80,8 +80,8 @@ class Prompt(Protocol):
 class Gate(Protocol):
     """Whether a model thinks that the tools can do what is asked."""
 
-    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> bool:
-        """Judge, the request asked and the answer open; leave the session as it was."""
+    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> float:
+        """Judge, the request asked and the answer open; leave the session as it was. Below 0: they cannot."""
         ...
 
 
@@ -261,7 +261,10 @@ class Planner:
             request = task.request
             mark = session.mark()
             self._ask(session, without_faults(request), task)
-            if self._is_in_doubt(task) and self._gate is not None and not self._gate(session, request, config):
+            lead = NEAR
+            if self._gate is not None and self._is_in_doubt(task):
+                lead = self._gate(session, request, config)
+            if lead < 0:
                 return _told(Impossible(code="out-of-scope", usage=session.usage), model.name)
             self._open(session)
             written = task.decoder.decode(session, steps=task.steps, masked=task.masked)
@@ -273,7 +276,9 @@ class Planner:
             told = _told(written, model.name, session.usage)
             if self._doubt is None or isinstance(written, Impossible) or isinstance(told, Declined):
                 return told
-            return msgspec.structs.replace(told, unsure=is_doubtful(written, self._doubt(config), request.purpose))
+            return msgspec.structs.replace(
+                told, unsure=is_doubtful(written, self._doubt(config), request.purpose, lead)
+            )
 
     def _is_in_doubt(self, task: _Task) -> bool:
         """Whether the gate has something to judge: not where code knows that one text is looked for in files here, nor

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from metnos.propose.decode.model import Written
-from metnos.propose.doubt import DOUBT, SECOND, WIDE, is_doubtful
+from metnos.propose.doubt import DOUBT, NEAR, SECOND, WIDE, is_doubtful
 from metnos.propose.model import Proposal
 from metnos.propose.planner import Planner
 from metnos.testing import RandomSession
@@ -78,3 +78,10 @@ def test_a_question_of_code_is_no_guess(catalog: Catalog, candidates: Candidates
     planner = Planner(OneModel(_Decoding()), catalog, doubt=lambda _config: 0.0)
     done = planner(request("delete"), candidates)
     assert not getattr(done, "unsure", False)
+
+
+@pytest.mark.parametrize(
+    ("lead", "surprise", "doubtful"), [(NEAR, 1.0, False), (NEAR - 0.1, 1.0, True), (0.0, 0.5, False)]
+)
+def test_what_the_gate_only_just_let_through_must_be_surer(lead: float, surprise: float, doubtful: bool) -> None:
+    assert is_doubtful(Written(plan={}, lines=LINES, surprise=surprise), DOUBT, "first", lead) is doubtful

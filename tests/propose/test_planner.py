@@ -173,8 +173,8 @@ def test_only_what_is_routed_and_there(catalog: Catalog, candidates: Candidates)
         assert {step["tool"] for step in done.plan["steps"]} <= {"find_files", "final_answer"}
 
 
-def never(*_: object) -> bool:
-    return False
+def never(*_: object) -> float:
+    return -0.1
 
 
 def test_the_gate_refuses(catalog: Catalog, candidates: Candidates) -> None:
@@ -329,9 +329,9 @@ def test_an_answer_that_was_cut_is_a_fault(catalog: Catalog, candidates: Candida
 def test_it_is_cancelled_from_another_thread(catalog: Catalog, candidates: Candidates) -> None:
     waiting, go = threading.Event(), threading.Event()
 
-    def gate(*_: Any) -> bool:
+    def gate(*_: Any) -> float:
         waiting.set()
-        return go.wait(30)
+        return float(go.wait(30))
 
     planner = Planner(OneModel(Decoding()), catalog, gate=gate)
     faults: list[str] = []

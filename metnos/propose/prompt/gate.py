@@ -69,10 +69,14 @@ class Gate:
         self._folder = folder
         self._gauges: Mapping[str, Gauge] | None = None
 
-    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> bool:
-        """Weigh the first word of the answer; the session stays as it is: the request asked, the answer open."""
+    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> float:
+        """Weigh the first word of the answer; the session stays as it is: the request asked, the answer open.
+
+        Returns:
+            Nats by which the model's yes passes; below 0: it does not.
+        """
         understood = request.understood or understand(request.text, request.language)
-        return self.gauge(config.sha256).admits(margin(session), weak=route(understood, self._catalog).weak)
+        return self.gauge(config.sha256).lead(margin(session), weak=route(understood, self._catalog).weak)
 
     def gauge(self, model: str) -> Gauge:
         """Of a model by the SHA-256 of its file."""

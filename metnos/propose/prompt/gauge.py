@@ -42,9 +42,13 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     doubt: float = DOUBT
     """Nats of surprise from which a plan of this model is shown before it runs (`metnos.propose.doubt`)."""
 
+    def lead(self, margin: float, *, weak: bool) -> float:
+        """Nats by which a request passes; below 0: it does not."""
+        return margin - (self.weak if weak else 0.0) - self.least
+
     def admits(self, margin: float, *, weak: bool) -> bool:
         """Whether a request passes."""
-        return margin - (self.weak if weak else 0.0) >= self.least
+        return self.lead(margin, weak=weak) >= 0
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):

@@ -134,12 +134,12 @@ def test_a_request_passes_as_its_model_was_calibrated(catalog: Catalog, tmp_path
     known = ModelConfig(name="m", adapter="llama", sha256=MODEL)
     other = ModelConfig(name="m", adapter="llama", sha256="c" * 64)
     clear, weak = (PlanRequest(text=text, language="en") for text in ("list the files", "turn on the lights"))
-    assert judge(Says(-1.9), clear, known)
-    assert not judge(Says(-2.1), clear, known)
-    assert not judge(Says(-1.9), weak, known)
-    assert judge(Says(-0.9), weak, known)
+    assert judge(Says(-1.9), clear, known) >= 0
+    assert judge(Says(-2.1), clear, known) < 0
+    assert judge(Says(-1.9), weak, known) < 0
+    assert judge(Says(-0.9), weak, known) >= 0
     assert judge.gauge(other.sha256) == DEFAULT
-    assert not judge(Says(-1.9), clear, other)
+    assert judge(Says(-1.9), clear, other) < 0
 
 
 def test_calibrating_asks_each_case_once() -> None:
