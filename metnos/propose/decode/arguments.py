@@ -140,7 +140,6 @@ class Arguments:
         if not required and only is None and not self._is_offered(name, schema):
             return None
         required = required or self.must_say(name) or self._is_wanted(name) or bool(self._as_file(schema))
-        required = required or self._is_called(schema)
         node = self._node(name, schema, required, 0) if only is None else OneOf(only)
         node = self._valid(name, schema, node, required)
         return None if node is None else Argument(name, node, required)
@@ -150,11 +149,6 @@ class Arguments:
         schema = self.properties.get(name)
         choices = is_object(schema) and "enum" in schema and len(schema["enum"]) <= MOST_WRITTEN
         return bool(choices) and self.contract.resources == () and bool(self.contract.field_of_input)
-
-    def _is_called(self, schema: dict[str, Any]) -> bool:
-        """Whether the request says one of several ways by a name that is no everyday word ("md5", "SHA-256")."""
-        ways = [each for each in schema.get("enum", ()) if isinstance(each, str) and any(map(str.isdigit, each))]
-        return any(each != schema.get("default") and self.offers.says(each) for each in ways)
 
     def _is_wanted(self, name: str) -> bool:
         """Whether an option makes the stronger effect that the request says in so many words ("overwrite")."""

@@ -16,7 +16,7 @@ from metnos.checks.guards.effects import mildest
 from metnos.checks.lowering import takes
 from metnos.checks.providers import provider_of
 from metnos.contracts.kinds import accepts, is_open, reader_for
-from metnos.plan.jsondata import is_list
+from metnos.plan.jsondata import is_list, is_object
 from metnos.propose.decode.arguments import Arguments, Known
 from metnos.propose.decode.choices import (
     END,
@@ -147,18 +147,30 @@ class Tools:
         return not just or bound in just
 
     def completed(self, step: Plan) -> Plan:
-        """A step with what is never asked about: who says a word or a kind of file does not say its case."""
+        """A step with what is never asked about: who says a word or a kind of file does not say its case; and with the one
+        of several ways that the request names ("md5"), where the step names none.
+        """
         bound = next((bound for bound in self.bounds if bound.contract.name == step["tool"]), None)
-        args: dict[str, Any] = step["args"]
-        if bound is None or CASE not in bound.args or CASE in args or mildest(bound.contract) != "read":
+        if bound is None or mildest(bound.contract) != "read":
             return step
+        args: dict[str, Any] = step["args"]
         properties: dict[str, Any] = bound.contract.args.get("properties", {})
+        told = {name: way for name, schema in properties.items() if name not in args and (way := self._way(schema))}
         sought = [
             name
             for name in args
             if name in bound.contract.own_text or "*" in str(properties.get(name, {}).get("default", ""))
         ]
-        return {**step, "args": {**args, CASE: True}} if sought else step
+        cased = {CASE: True} if sought and CASE in bound.args and CASE not in args else {}
+        return {**step, "args": {**args, **told, **cased}} if told or cased else step
+
+    def _way(self, schema: Any) -> str:
+        """Of several ways the one that the request names by what is no everyday word; empty: none, or more than one."""
+        if not is_object(schema):
+            return ""
+        ways = [each for each in schema.get("enum", ()) if isinstance(each, str) and any(map(str.isdigit, each))]
+        said = [each for each in ways if each != schema.get("default") and self.offers.says(each)]
+        return said[0] if len(said) == 1 else ""
 
     def _arguments(self, bound: Bound, sofar: Sofar, entry: Entry | None = None) -> Arguments:
         formats = self.siblings.get(bound.contract.name, frozenset())

@@ -23,7 +23,7 @@ from metnos.request.relations import LOOKED_IN, relation_of
 from metnos.request.words import Role
 
 if TYPE_CHECKING:
-    pass
+    from metnos.request.model import Slot
 
 NAMING: Final = frozenset({"path", "name", "quoted", "address", "url"})
 """Kinds of slots that name one thing."""
@@ -35,6 +35,15 @@ FILES: Final = frozenset({"file", "files"})
 """Nouns that never name a folder."""
 DIRS: Final = "dirs"
 """What nouns of folders mean: "in the subfolders" says how far, and names none."""
+_AND: Final = {
+    "en": re.compile(
+        r"\s*(?:,|and|&|, and|plus|as well as)(?:\s+(?:also|then|one|another|a copy))?(?:\s+of)?\s*", re.IGNORECASE
+    ),
+    "it": re.compile(
+        r"\s*(?:,|e|ed|&|, e|più|nonché)(?:\s+(?:anche|pure|poi|una|un'altra|una copia))?(?:\s+di)?\s*", re.IGNORECASE
+    ),
+}
+"""Language → what stands between two names of one list."""
 _EXTENSION = re.compile(r"[A-Za-z0-9]{1,5}")
 
 
@@ -60,7 +69,8 @@ class Names(Said):
 
     def _is_part(self, word: Spoken) -> bool:
         """Whether a word only stands for a part of a name: of one with blanks, or the folder that one is made in."""
-        paths = [slot for slot in self.slots if slot.kind == "path" and slot.text != word.text]
+        itself = (word.text, word.text)
+        paths = [slot for slot in self.slots if slot.kind == "path" and (slot.text, slot.value) != itself]
         around = (*paths, *(inner.place for inner in self.nested if not inner.stays))
         return any(slot.start <= word.start and word.end <= slot.end for slot in around)
 
@@ -83,15 +93,39 @@ class Names(Said):
 
     @cached_property
     def lists(self) -> tuple[Value, ...]:
-        """Lists of names that were said as lists."""
+        """Lists of names that were said as lists, and names that stand one behind the other as one ("a b.txt and c d.txt")."""
         found = [slot for slot in self.request.slots if slot.kind in LISTS and len(slot.items) > 1]
-        found = [slot for slot in found if all(item in self.slots for item in slot.items)]
-        return unique(Value([format_parts((str(item.value),)) for item in slot.items]) for slot in found)
+        said = [slot.items for slot in found if all(item in self.slots for item in slot.items)]
+        return unique(Value([format_parts((str(item.value),)) for item in items]) for items in (*said, *self._rows))
+
+    @cached_property
+    def _rows(self) -> tuple[tuple[Slot, ...], ...]:
+        """Names between which only words of a list stand, and that no slot holds as a list."""
+        held = {
+            item.start for slot in self.request.slots if slot.kind in LISTS for item in slot.items if item in self.slots
+        }
+        names = sorted((s for s in self.slots if s.kind == "path" and s.start not in held), key=lambda s: s.start)
+        rows: list[list[Slot]] = []
+        for name in names:
+            last = rows[-1][-1] if rows else None
+            if last is not None and _AND[self.lexicon_language].fullmatch(self.request.text, last.end, name.start):
+                rows[-1].append(name)
+            else:
+                rows.append([name])
+        return tuple(tuple(row) for row in rows if len(row) > 1)
+
+    @property
+    def lexicon_language(self) -> str:
+        """A language whose words of lists are known."""
+        return self.request.language if self.request.language in _AND else "en"
 
     @cached_property
     def listed(self) -> frozenset[str]:
         """JSON of the names that stand in a list."""
-        return frozenset(plain(str(item.value)).json for slot in self.request.slots for item in slot.items)
+        items = [item for slot in self.request.slots for item in slot.items]
+        return frozenset(
+            plain(str(item.value)).json for item in (*items, *(item for row in self._rows for item in row))
+        )
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:

@@ -39,6 +39,12 @@ GROUPS: Plan = {"tool": "group_entries", "args": {"from_step": 1, "by": "ext"}}
         ("delete the files of 3 days in tmp", (), '1 find_files path="tmp" modified_to=${RUNTIME:day-3.start}', False),
         ("delete the files older than 3 days in tmp", (), '1 find_files path="tmp" modified_to=${RUNTIME:day-3.start}',
          True),
+        # names one behind the other are a list, also where a copy of each is meant
+        ("copy x/a.txt and also x/b.txt into safe", (),
+         '1 copy_files path=${item} folder="safe" each ["x/a.txt","x/b.txt"]', True),
+        ("mettici una copia di sito/a.html e una di sito/b.css in copie", (),
+         '1 copy_files path=${item} folder="copie" each ["sito/a.html","sito/b.css"]', True),
+        ("delete a.txt and read sito/b.css", (), '1 delete_files path=${item} each ["a.txt","sito/b.css"]', False),
         # once is enough, until something has been changed
         ("the three newest files", (FIND, {"tool": "take_entries", "args": {"from_step": 1, "count": 3}}),
          "3 take_entries <1 count=3", False),
