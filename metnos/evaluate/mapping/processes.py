@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _END_S: Final = 5.0
 READY: Final = "ready"
-_COLLECT: Final = (20_000, 20, 50)
-"""Turns are many small objects that live for a millisecond: looked through less often than Python does by itself."""
 
 
 def leave_with_parent() -> None:
