@@ -257,6 +257,8 @@ class Planner:
         return self._completed(task, model, stop)
 
     def _decoded(self, task: _Task, model: DecodingModel, config: ModelConfig, stop: Stop) -> Proposal | Declined:
+        if not config.sha256:  # gauges are of weights, pinned or not
+            config = msgspec.structs.replace(config, sha256=getattr(model, "digest", ""))
         with closing(model.session(self._prompt.prefix(task.candidates), stop=stop)) as session:
             request = task.request
             mark = session.mark()

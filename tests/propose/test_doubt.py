@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from metnos.contracts.catalog import Catalog
     from metnos.propose.candidates import Candidates
     from metnos.propose.model import Purpose
+    from metnos.propose.models.config import ModelConfig
     from metnos.propose.models.ports import Decoded, Message, Stop
 
 LINES = ("1 find_files\n", "end\n")
@@ -72,6 +73,20 @@ def test_the_planner_says_that_it_guesses(
     done = planner(request("list the pdf files"), candidates)
     assert isinstance(done, Proposal)
     assert done.unsure is unsure
+
+
+def test_a_gauge_is_of_the_weights_whether_they_are_pinned_or_not(catalog: Catalog, candidates: Candidates) -> None:
+    class Weighed(_Decoding):
+        digest = "d" * 64
+
+    asked: list[str] = []
+
+    def limit(config: ModelConfig) -> float:
+        asked.append(config.sha256)
+        return 5.0
+
+    Planner(OneModel(Weighed()), catalog, doubt=limit)(request("list the pdf files"), candidates)
+    assert asked == ["d" * 64]
 
 
 def test_a_question_of_code_is_no_guess(catalog: Catalog, candidates: Candidates) -> None:
