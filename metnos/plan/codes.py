@@ -115,7 +115,7 @@ CODES: dict[str, Code] = {
     "turn-missing": Code("caller", "There is no such turn", "List the turns with `metnos log`."),
     "turn-exists": Code("caller", "There is such a turn already", "Give every turn an id of its own."),
     "turn-closed": Code("caller", "The turn is closed", "Ask again; a closed turn is never reopened."),
-    "turn-open": Code("caller", "The turn is not closed", "Resume it, or let it end; then undo it."),
+    "turn-open": Code("caller", "The turn is not closed", "Resume it, or let it end; then try again."),
     "nothing-to-undo": Code("caller", "The turn did nothing that can be undone", "`metnos log TURN` shows what it did."),
     "learn-failed": Code("environment", "What a turn taught could not be kept", "The turn itself is done; please report it with the lines of `metnos log TURN`."),
     "no-feedback": Code("caller", "Nothing can be said about this turn", "Feedback is about a sentence that a plan was found for; `good` is said of what succeeded."),

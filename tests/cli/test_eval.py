@@ -162,6 +162,8 @@ def test_progress_is_seen_on_a_terminal(metnos: Metnos, asked: Path) -> None:
         ('[parts.proposer]\nkind = "model"\ncandidates = 0', "RUN.toml: parts.proposer.candidates", "at least 1"),
         ('[parts.proposer]\nkind = "model"\nseconds = nan', "RUN.toml: parts.proposer.seconds", "more than 0"),
         ("[parts.cache]\ndays = -1", "RUN.toml: parts.cache.days", "0 or more"),
+        ('outcome = ["succes"]', "RUN.toml: turns.outcome", "is `success` meant?"),
+        ("limit = 99999999999999999999", "RUN.toml: turns.limit", "2^53 - 1"),
         ("[budget.early]\nafter = 3\nwitdh = 0.1", "RUN.toml: budget.early.witdh", "is `width` meant?"),
     ],
 )
@@ -171,6 +173,23 @@ def test_a_run_file_that_does_not_hold_says_where_and_what_to_do(text: str, wher
         run_from((head + text).encode(), Path("RUN.toml"))
     assert caught.value.where == where
     assert hint in caught.value.hint
+
+
+def test_where_no_turn_is_there_or_chosen_nothing_was_found_good(metnos: Metnos, asked: Path) -> None:
+    asked.write_text(asked.read_text() + 'request = "quite another thing"\n')
+    done = metnos("eval", "RUN.toml")
+    assert (done.status, "no turn was there" in done.out) == (1, True)
+    (asked.parent / "none.jsonl").touch()
+    assert metnos("eval", "none.jsonl").status == 1
+
+
+def test_a_turn_that_was_altered_is_told_and_no_success(metnos: Metnos, asked: Path) -> None:
+    assert metnos("log", "export", "jsonl", "../home", "--to", "turns.jsonl").status == 0
+    turns = asked.parent / "turns.jsonl"
+    assert metnos("eval", "turns.jsonl").status == 0
+    turns.write_bytes(turns.read_bytes().replace(b"laundry", b"linenry"))
+    done = metnos("eval", "turns.jsonl")
+    assert (done.status, "could not be evaluated, and are not believed: 1" in done.out) == (1, True)
 
 
 def test_no_turns_are_none() -> None:

@@ -19,7 +19,7 @@ from metnos.drafts import drafted_beside
 from metnos.evaluate.collections.beside import LABELS
 from metnos.evaluate.collections.duck import duck_at
 from metnos.evaluate.collections.model import Fault
-from metnos.evaluate.collections.sealed import Seal, SealedPart, read_seal
+from metnos.evaluate.collections.sealed import FORM, Seal, SealedPart, read_seal
 from metnos.evaluate.collections.sealing import Sealing, claimed, sweep, write_seal
 from metnos.record.faults import RecordFault
 from metnos.record.verify import verify_log
@@ -67,7 +67,7 @@ def _turns_of(folder: Path, part: SealedFiles) -> set[str]:
 def _without(folder: Path, seal: Seal, part: SealedFiles, forgotten: tuple[str, ...]) -> Seal:
     """The part written anew; `seal.json` names the new one in the same step in which it leaves the old one out."""
     others = tuple(one for one in seal.parts if one.number != part.number)
-    sealing = Sealing(folder, Seal(parts=others, forgotten=forgotten), part.turns + 1)
+    sealing = Sealing(folder, Seal(form=FORM, parts=others, forgotten=forgotten), part.turns + 1)
     try:
         for item in SealedPart(folder=str(folder), files=part).read():
             if isinstance(item, Fault):
@@ -82,7 +82,7 @@ def _without(folder: Path, seal: Seal, part: SealedFiles, forgotten: tuple[str, 
         sealing.clear()
     if sealing.told.sealed:
         return read_seal(folder)
-    made = Seal(parts=others, forgotten=forgotten)
+    made = Seal(form=FORM, parts=others, forgotten=forgotten)
     write_seal(folder, made)
     return made
 

@@ -87,7 +87,7 @@ class SealedFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class Seal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`seal.json`."""
 
-    form: str = FORM
+    form: str
     parts: tuple[SealedFiles, ...] = ()
     forgotten: tuple[str, ...] = ()
     """Ids of turns that were taken out, and are not sealed here again."""

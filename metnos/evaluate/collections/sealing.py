@@ -23,7 +23,7 @@ from metnos.drafts import drafted_beside
 from metnos.evaluate.collections.beside import keep_contracts, keep_labels
 from metnos.evaluate.collections.duck import duck_at, quoted
 from metnos.evaluate.collections.model import Fault, Turn
-from metnos.evaluate.collections.sealed import BLOB, NAME, RECORD, TURN, Seal, SealedFiles, SealedPart, read_seal
+from metnos.evaluate.collections.sealed import BLOB, FORM, NAME, RECORD, TURN, Seal, SealedFiles, SealedPart, read_seal
 from metnos.evaluate.collections.turnlog import encode_turn
 from metnos.record.codec import encode
 from metnos.record.faults import RecordFault
@@ -79,7 +79,7 @@ def seal_held(
     turns: Collection, folder: Path, *, size: int = PART_TURNS, told: Callable[[int], object] | None = None
 ) -> Told:
     """The same into a folder that the caller holds: one that has no name yet, say."""
-    before = Seal()
+    before = Seal(form=FORM)
     if (folder / NAME).exists():  # else files of such a name may be anybody's
         before = read_seal(folder)
         sweep(folder, before)
@@ -255,7 +255,7 @@ class Sealing:
             raise RecordFault("seal-differs", f"{self._folder / part.file('turn')} does not give its turns again")
         self._parts.append(part)
         self._number += 1
-        write_seal(self._folder, Seal(parts=tuple(self._parts), forgotten=self._forgotten))
+        write_seal(self._folder, Seal(form=FORM, parts=tuple(self._parts), forgotten=self._forgotten))
         self.told.sealed += self._turns
         self._begin()
 

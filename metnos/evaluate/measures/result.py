@@ -281,8 +281,10 @@ class EvalResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is worse than in the baseline; without one, whether all could be read."""
-        return all(one.ignored for one in self.regressions) and (bool(self.baseline) or not self.meta.faults)
+        """Whether nothing is worse than in the baseline; without one, whether there are turns, all read and believed."""
+        if self.baseline:
+            return all(one.ignored for one in self.regressions)
+        return bool(self.matched.turns) and not (self.meta.faults or self.matched.faults)
 
 
 def _share(part: int, whole: int) -> float:

@@ -28,9 +28,10 @@ from metnos.evaluate.measures.intervals import LEVEL, ROUNDS
 from metnos.evaluate.measures.measured import MEASURES
 from metnos.evaluate.measures.result import RegressionKind
 from metnos.evaluate.running.lookups import Mode
-from metnos.plan.jsondata import digest, digest_bytes
+from metnos.plan.jsondata import MAX_INTEGER, digest, digest_bytes
 from metnos.policy.table import Answer
 from metnos.sdk import EffectClass
+from metnos.turn.facts import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -333,6 +334,7 @@ def _require(name: str, file: RunFile) -> None:
     if (proposer.kind == "scripted") != bool(proposer.file):
         raise RunFault(f"{name}: parts.proposer.file", "a script is needed for `scripted`, and for nothing else")
     for key, held, there in (
+        ("turns.outcome", file.turns.outcome, (*OUTCOMES, "suspended")),
         ("compare.ignore", file.compare.ignore, get_args(RegressionKind)),
         ("compare.tolerance", file.compare.tolerance, tuple(MEASURES)),
     ):
@@ -363,7 +365,7 @@ def _bounds(file: RunFile) -> Iterator[tuple[str, float | None, bool, str]]:
         ("turns.sample", file.turns.sample),
         ("parts.proposer.candidates", proposer.candidates),
     ):
-        yield key, number, number is None or number >= 1, "at least 1"
+        yield key, number, number is None or 1 <= number <= MAX_INTEGER, "at least 1, at most 2^53 - 1"
     for key, number in (
         ("budget.seconds", budget.seconds),
         ("budget.tokens", budget.tokens),

@@ -54,6 +54,10 @@ def _head(result: EvalResult, say: _Say) -> Iterator[str]:
         yield "  " + say.message("eval.swapped", part=part, what=what)
     if meta.stopped:
         yield say.message("eval.stopped", why=meta.stopped)
+    if not now.turns:
+        yield "  " + say.message("eval.none")
+    if result.matched.faults:
+        yield "  " + say.message("eval.faults", count=result.matched.faults)
     for code, count in meta.faults.items():
         yield "  " + say.message("eval.unread", code=code, count=count)
     yield from unread_lines(sum(meta.faults.values()), meta.unread, say.language, heading="")
