@@ -2,16 +2,17 @@
 and whether words of theirs are columns of a table that they named (ADR 0026).
 
 Law: through the same door as an executor's files: below the granted folders, no symlink, nothing withheld. The answer is
-yes or no, of a column with its spelling; nothing is listed, and nothing else of a file is handed on. Of a table only the
+yes or no, of a column with its spelling and whether it holds numbers; nothing is listed, and nothing else of a file is handed on. Of a table only the
 beginning is read.
 """
 
 from __future__ import annotations
 
+import csv
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from metnos.drivers.headers import header_of
+from metnos.drivers.headers import header_of, numbers_of
 from metnos.execute.grant import Grant
 from metnos.execute.roots import RootedFiles
 from metnos.propose.decode.heads import matching
@@ -61,6 +62,18 @@ class Looks:
                 return None
         header = header_of(file, data, whole=size <= len(data))
         return matching(header, passages) if header else None
+
+    def numbers(self, file: str, columns: Sequence[str]) -> frozenset[str]:
+        """Of columns that were confirmed, those that hold numbers, as far as the table is read."""
+        with self._files() as files:
+            try:
+                data, size = files.read(file, limit=MOST_BYTES)
+            except (FilesError, OSError, ValueError):
+                return frozenset()
+        try:
+            return numbers_of(file, data, whole=size <= len(data)).intersection(columns)
+        except csv.Error:
+            return frozenset()
 
 
 def looks(settings: Settings) -> Looks:

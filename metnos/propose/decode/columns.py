@@ -78,6 +78,20 @@ class Columns:
                 taken.update(range(first, last + 1))
         return dict(sorted(found.items()))
 
+    @cached_property
+    def numeric(self) -> frozenset[str] | None:
+        """The confirmed columns that hold numbers; None: nobody can tell."""
+        heads, confirmed = self.said.heads, self.confirmed
+        if heads is None or confirmed is None:
+            return None
+        columns = tuple(dict.fromkeys(confirmed.values()))
+        tables = {str(s.value) for s in self.said.slots if s.kind in ("path", "name", "quoted") and is_table(s.value)}
+        return frozenset[str]().union(*(heads.numbers(table, columns) for table in tables))
+
+    def _numbers(self, columns: tuple[Value, ...]) -> tuple[Value, ...]:
+        numeric = self.numeric
+        return columns if numeric is None else tuple(value for value in columns if value.data in numeric)
+
     def values(self, texts: Iterable[Value]) -> tuple[Value, ...]:
         """Of texts, those that a cell may be compared with: no column that a header confirms, and not the table's name."""
         if self.confirmed is None:
@@ -209,7 +223,8 @@ class Columns:
     def by(self) -> tuple[Value, ...]:
         """The same; none said so: whatever may be a column, and, where a header tells, is not reckoned with."""
         if self.confirmed is not None:
-            return self.apart or tuple(value for value in self.named if value not in self.reckoned)
+            rest = tuple(value for value in self.named if value not in self.reckoned)
+            return self.apart or tuple(value for value in rest if value not in self._numbers(rest)) or rest
         return self.apart or self.named
 
     @cached_property
@@ -219,8 +234,16 @@ class Columns:
 
     @cached_property
     def measured(self) -> tuple[Value, ...]:
-        """What may be reckoned with: those, or whatever is not told apart by."""
-        return self.reckoned or tuple(value for value in self.named if value not in self.apart) or self.named
+        """What may be reckoned with: those, or whatever is not told apart by; where it can be told, numbers only."""
+        if self.figures or (self.numeric is None and self.reckoned):
+            return self.figures
+        rest = self._numbers(tuple(value for value in self.named if value not in self.apart))
+        return rest or self._numbers(self.named)
+
+    @cached_property
+    def figures(self) -> tuple[Value, ...]:
+        """Of what the request reckons with, the columns of numbers."""
+        return self._numbers(self.reckoned)
 
     @cached_property
     def grouped(self) -> bool:

@@ -67,7 +67,7 @@ def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers
         placed = columns.apart or columns.reckoned
         found = placed or columns.named
     elif parts.get("measure") == name or (produces is not None and produces.kind == FIGURES):
-        found, placed = columns.measured, columns.reckoned
+        found, placed = columns.measured, columns.figures
     if placed or not _may_be_open(contract, name):
         return found
     return found or (OPEN,) if columns.confirmed is None else (*found, OPEN)
@@ -97,7 +97,8 @@ def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
     said = (*offers.quoted, *offers.extensions)
     texts = unique((*said, *offers.unexplained, *offers.names, *offers.compared))
     named = texts if offers.mentions(NAMED) else unique((*offers.quoted, *offers.names))
-    numbers = unique((*offers.numbers, *offers.integers, Value(0)))
+    zero = [Value(0)] if offers.mentions("zero") or offers.mentions("sign") else []
+    numbers = unique((*offers.numbers, *offers.integers, *zero))
     return {
         "text": texts,
         "name": named,

@@ -36,6 +36,10 @@ class Heads(Protocol):
         """Passage → the column that it is, for those that are one; None: no header can be read."""
         ...
 
+    def numbers(self, file: str, columns: Sequence[str]) -> frozenset[str]:
+        """Of columns that were confirmed, those that hold numbers."""
+        ...
+
 
 def matching(header: Iterable[str], passages: Iterable[str]) -> dict[str, str]:
     """Passage → the column of the header that it means."""

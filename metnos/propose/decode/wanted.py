@@ -148,7 +148,7 @@ class Wanted:
         """Rows are counted, and no column of the table that is named is reckoned with."""
         columns = self.offers.columns
         counts = self.called.counted is not None and self.called.amount is None
-        return counts and columns.confirmed is not None and not columns.reckoned
+        return counts and columns.confirmed is not None and not columns.figures
 
     # --- values
 
@@ -163,7 +163,9 @@ class Wanted:
             form = msgspec.structs.replace(form, parts=kept)
         if self._asks_groups() and bound.contract.produces and bound.contract.produces.kind == GROUPS:
             measure = bound.contract.produces.roles.get("measure", "")
-            form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in form.parts))
+            counts = self._only_counts()
+            kept = (each for each in form.parts if not (counts and isinstance(each, Argument) and each.name == measure))
+            form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in kept))
         most = self.called.most
         closed: set[Choice] = set()
         if most is not None and is_for(bound, "sort", "entries"):

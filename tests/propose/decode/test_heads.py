@@ -35,6 +35,9 @@ class Tables:
         self.asked += passages
         return matching(self.headers[file], passages) if file in self.headers else None
 
+    def numbers(self, file: str, columns: Sequence[str]) -> frozenset[str]:
+        return frozenset(columns) & {"Amount", "weekly_hours"} if file in self.headers else frozenset()
+
 
 @pytest.mark.parametrize(
     ("header", "passage", "column"),
@@ -125,6 +128,12 @@ X: Plan = {"tool": "read_files_csv", "args": {"path": "x.csv"}}
         ("sort x.csv", '2 sort_entries <1 by="*" order="asc"', True),
         ("sum of amount per client in x.csv", '2 group_entries <1 by="client" field="Amount"', True),
         ("sum of amount per client in x.csv", '2 group_entries <1 by="*" field="Amount"', False),
+        ("sum of the amount in x.csv", '2 filter_entries <1 field="Amount" op="gt" value=0', False),
+        ("rows of x.csv with a positive amount", '2 filter_entries <1 field="Amount" op="gt" value=0', True),
+        ("sum of the category in x.csv", '2 compute_stats <1 field="category"', False),
+        ("sum of the category in x.csv", '2 compute_stats <1 field="*"', True),
+        ("sum of the amount in x.csv", '2 compute_stats <1 field="Amount"', True),
+        ("count the clients of each category in x.csv", '2 group_entries <1 by="category" field="client"', False),
         ("rows of x.csv where category is travel", '2 filter_entries <1 field="category" op="eq" value="travel"', True),
         ("rows of x.csv where category is travel", '2 filter_entries <1 field="*" op="eq" value="category"', False),
     ],
