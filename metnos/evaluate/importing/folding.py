@@ -233,8 +233,8 @@ def _plans(run: Recorded, notes: Notes) -> list[_Gone]:
             if not moment.calls and isinstance(following, Act):
                 said.append(moment.text)  # it went on speaking: that is no answer, and nobody was asked
                 continue
-            if following is None and run.end == "cut" and not (moment.calls or moment.text):
-                continue  # it was asked and had done nothing yet
+            if following is None and run.end != "answered" and not moment.calls:
+                continue  # it had done nothing yet, and what it said last (a question, say) was no answer
             heard = following if isinstance(following, Heard) else None
             plans.append(_plan(run, moment, heard, said, notes, last=following is None))
             said = []

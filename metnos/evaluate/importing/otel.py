@@ -28,7 +28,7 @@ import msgspec
 from metnos.evaluate import genai
 from metnos.evaluate.importing.folding import NOT_RECORDED
 from metnos.evaluate.importing.messages import Chat, Spelling, openai_call, read_chat
-from metnos.evaluate.importing.model import Act, Call, Moment, Notes, ReadFault, Recorded
+from metnos.evaluate.importing.model import Act, Call, Ended, Moment, Notes, ReadFault, Recorded
 from metnos.evaluate.importing.otlp import Span, spans_in, structured
 from metnos.evaluate.importing.reading import each, files, kind, rows
 from metnos.plan.jsondata import canonical, is_list, is_object
@@ -86,7 +86,7 @@ def _run(spans: list[Span], notes: Notes) -> Recorded | None:
         key=turn if isinstance(turn, str) and turn else f"trace-{root.trace}",
         request=chat.request,
         moments=chat.moments,
-        end="ended" if chat.end == "cut" and _is_over(root) else chat.end,
+        end=_end(chat, root),
         at=spans[0].started,
         labels=labels,
     )
@@ -98,10 +98,17 @@ def _does(span: Span) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _is_over(root: Span) -> bool:
-    """Whether the root says how the run ended, and that it did."""
-    code = root.attributes.get(genai.CODE)
-    return bool(root.attributes.get(genai.OUTCOME)) and code != NOT_RECORDED
+def _end(chat: Chat, root: Span) -> Ended:
+    """How the run ended: by an answer only if one was given, and only if the root, where it is of ours, has it too."""
+    outcome = root.attributes.get(genai.OUTCOME)
+    last = chat.moments[-1] if chat.moments else None
+    spoke = isinstance(last, Act) and bool(last.text)
+    if not (outcome or root.attributes.get(genai.TURN)):  # of others, of whom nothing more is known
+        return "cut" if chat.end == "answered" and not spoke else chat.end
+    if not outcome or root.attributes.get(genai.CODE) == NOT_RECORDED:
+        return "cut"
+    told = outcome == "success" or (spoke and genai.OUTPUT_MESSAGES in root.attributes)
+    return "answered" if chat.end == "answered" and told else "ended"
 
 
 class _Talk:

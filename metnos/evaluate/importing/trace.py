@@ -51,6 +51,8 @@ def _run(record: dict[str, Any], where: str, notes: Notes) -> Recorded:
         last = moments[-1] if moments else None
         if end == "answered" and not (isinstance(last, Act) and not last.calls):
             moments.append(Act(text=trace.answer, at=trace.closed))
+        elif end == "ended" and trace.outcome == "success" and isinstance(last, Act) and not last.calls:
+            end = "answered"  # by nothing
         elif end == "answered" and isinstance(last, Act):
             moments[-1] = msgspec.structs.replace(last, text=trace.answer)
     told = {"recorded_outcome": trace.outcome, "recorded_code": trace.code, "session": trace.session}
