@@ -57,6 +57,8 @@ TOOLS = (
     tool("sort_entries", "sort entries", args=OVER, consumes=TAKES, produces=LIST, resources=()),
     tool("render_table", "render table", args=OVER, consumes=TAKES, resources=()),
     tool("write_files", "write files", "create", "path"),
+    tool("append_files", "append files", "change", "path"),
+    tool("append_logs", "append logs", "change", "path"),
     tool("copy_files", "copy files", "create", "to"),
     tool("move_files", "move files", "change", "path", "to"),
     tool("rename_files", "rename files", "change", "path", "to"),
@@ -95,6 +97,7 @@ FIND = ("find_files", {"path": "docs"})
 READ = ("read_files", {"path": "a.txt"})
 DELETE = ("delete_files", {"path": "a.txt"})
 OUT = ("write_files", {"path": "out.md", "text": "x"})
+ADD = ("append_files", {"path": "out.md", "text": "x"})
 
 
 def copy(path: str, to: str) -> tuple[str, dict[str, str]]:
@@ -124,6 +127,14 @@ COVERED: dict[str, tuple[Any, ...]] = {
     "read the lines in a.txt": (("find_texts", {"path": "a.txt"}),),
     "do not delete a.txt, read a.txt": (READ,),
     "send a message to bob@example.org": (("send_messages_email", {"to": "bob@example.org"}),),
+    "append 'x' to out.md": (ADD,),
+    "add 'x' at the bottom of out.md": (ADD,),
+    "aggiungi 'x' in fondo a out.md": (ADD,),
+    "accoda 'x' a out.md": (("append_logs", {"path": "out.md"}),),
+    "append 'y' to out.md": (("host_store", {"path": "out.md"}),),
+    "write 'x' to out.md": (("append_logs", {"path": "out.md"}),),
+    "aggiungi a.txt alla cartella docs": (copy("a.txt", "docs"),),
+    "aggiungi a.txt a docs/": (("move_files", {"path": "a.txt", "to": "docs"}),),
     "copy a.txt to b and copy c.txt to d": (copy("a.txt", "b"), copy("c.txt", "d")),
     "copy a.txt and b.txt to d": (
         {"tool": "copy_files", "args": {"path": "${item}", "to": "d"}, "for_each": ["a.txt", "b.txt"]},
@@ -148,6 +159,13 @@ MISSING: dict[str, tuple[Any, ...]] = {
     "copy a.txt to b.txt": (("delete_files", {"path": "b.txt"}),),
     "send a message to bob@example.org": (FIND,),
     "find the files in docs and write the list to out.md": (FIND,),
+    "append 'x' to out.md": (OUT,),
+    "aggiungi 'x' in fondo a out.md": (OUT,),
+    "add 'x' at the end of out.md": (READ, OUT),
+    "find the files in docs and append the list to out.md": (FIND, OUT),
+    "write 'x' to out.md": (ADD,),
+    "overwrite out.md with 'x'": (ADD,),
+    "aggiungi a.txt a docs/": (("append_files", {"path": "docs", "text": "a.txt"}),),
 }
 
 
@@ -242,6 +260,8 @@ def test_readings_have_no_order_among_themselves() -> None:
         ("scrivi 'x' in out.md", OUT, True),
         ("scrivi 'x' nel file out.md", OUT, True),
         ("overwrite out.md with 'x'", OUT, True),
+        ("add 'x' at the end of out.md", ADD, True),
+        ("add 'x' at the end of other.md", ADD, False),
         ("write 'x' to other.md", OUT, False),
         ("scrivi 'x' in altro.md", OUT, False),
         ("update other.md with 'x'", OUT, False),

@@ -119,6 +119,18 @@ def test_write_files_killed_once_and_twice(
     assert sorted(os.listdir(folder)) == [".metnos-trash", "a.txt", "b.txt", "new.txt", "sub"]
 
 
+@pytest.mark.parametrize("name", ["intent-committed", "effect-done"])
+def test_append_files_killed_adds_once(opens: Opens, crashes: Crashes, home: Path, folder: Path, name: str) -> None:
+    adds = plan(*(step("append_files", path=path, content="x") for path in ("new.txt", "new.txt", "a.txt")))
+    old = (folder / "a.txt").read_text()
+    for visit in (1, 2):
+        assert crashes.run(adds, die=(name, visit)) == KILLED
+        _, result, _ = settle(opens, adds)
+        assert result is None or result.outcome == "success", result
+        assert (folder / "new.txt").read_text() == "x\n" * 2 * visit
+    assert (folder / "a.txt").read_text() == f"{old}\nx\nx\n".replace("\n\n", "\n")
+
+
 def test_a_turn_that_dies_while_it_suspends_waits_all_the_same(
     opens: Opens, crashes: Crashes, home: Path, folder: Path
 ) -> None:

@@ -110,8 +110,10 @@ def test_the_tests_that_hold_each_promise_are_there() -> None:
 def test_the_executors_that_open_secrets_are_named() -> None:
     contracts = [read_manifest(path.read_bytes()) for path in sorted((ROOT / "manifests").glob("*.toml"))]
     opening = {each.name: each.opens_secrets for each in contracts if isinstance(each, Contract) and each.opens_secrets}
-    assert opening == {"write_files": ("content",)}
-    assert "Of the shipped executors that is `write_files`, in `content`" in (DOCS / "security.md").read_text("utf-8")
+    assert opening == {"append_files": ("content",), "write_files": ("content",)}
+    assert "Of the shipped executors that are `append_files` and `write_files`, in `content`" in (
+        DOCS / "security.md"
+    ).read_text("utf-8")
 
 
 def test_the_table_of_policy_is_the_one_in_force() -> None:

@@ -2,7 +2,8 @@
 
 Law: an action is a request intent of a clause; whether a step answers it is decided by its contract's families and by
 its effect, never by its name. Words that ask for nothing in particular ("show me", "give me") are answered by any plan.
-A tool without a family of the vocabulary (a host's function, a foreign tool) is judged by its effect alone.
+A tool without a family of the vocabulary (a host's function, a foreign tool) is judged by its effect alone. What is to
+be added to a file is never answered by writing it anew: that would destroy what is there.
 
 | asked for | answered by a step |
 |---|---|
@@ -31,7 +32,7 @@ ANSWERS: dict[str, frozenset[str]] = {
     "copy": frozenset({"copy", "write"}),
     "move": frozenset({"move", "rename"}),
     "rename": frozenset({"rename", "move"}),
-    "append": frozenset({"append", "write"}),
+    "append": frozenset({"append"}),
     "sort": frozenset({"sort"}),
     "filter": frozenset({"filter", "find", "take"}),
     "render": frozenset({"render"}),
@@ -39,6 +40,10 @@ ANSWERS: dict[str, frozenset[str]] = {
 """Verb of a request intent → verbs of the families that answer it. A verb that is not here answers itself."""
 GENERAL = "write"
 """The verb of "create", "make", "put", "change": any verb with such an effect is meant."""
+_ADDING = {("append", "files")}
+"""Families of a step that only adds to a file: it writes none, so `write` is not answered by it."""
+_INTO_FOLDER = frozenset({"copy", "move"})
+"""Verbs that answer "add a.txt to the folder docs": nothing is added to a text."""
 SUITING: dict[EffectClass, frozenset[EffectClass]] = {
     "create": frozenset({"create", "change"}),
     "change": frozenset({"create", "change"}),
@@ -121,15 +126,23 @@ def is_particular(action: Action) -> bool:
 def answers(action: Action, step: CheckedStep) -> bool:
     """Whether a step does what was asked for."""
     verbs, verb = verbs_of(step.contract), action.intent.verb
-    wanted = ANSWERS.get(verb, frozenset({verb}))
+    wanted = _INTO_FOLDER if is_into_folder(action) else ANSWERS.get(verb, frozenset({verb}))
     if action.effectful:
         suits = step.worst_effect in SUITING.get(action.intent.effect, frozenset()) or step.worst_effect == "execute"
         if verb == GENERAL:
-            return suits
+            return suits and {(family.verb, family.object) for family in step.contract.families} != _ADDING
         return step.worst_effect != "read" and not verbs.isdisjoint(wanted) if verbs else suits
     if not verbs or not verbs.isdisjoint(wanted):
         return True
     return verb == "read" and _makes_text(step.contract)
+
+
+def is_into_folder(action: Action) -> bool:
+    """Whether what is to be added goes into a folder."""
+    if action.intent.verb != "append":
+        return False
+    paths = [slot.text for slot in action.slots if slot.kind == "path"]
+    return action.intent.object == "dirs" or (bool(paths) and paths[-1].endswith("/"))
 
 
 def _makes_text(contract: Contract) -> bool:

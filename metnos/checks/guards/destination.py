@@ -1,7 +1,7 @@
 """Explicit destination: where the user said to write is where the plan writes.
 
 Law: the destination of a clause is the last of its paths behind "to", "into", "as"; else the last one behind "in", "on";
-else the folder that it refers to ("into it"); else, for words that write into a file, the path that they act on. An address or URL is one for what is sent. It wins
+else the folder that it refers to ("into it"); else, for words that write into a file, the path that they act on, and for those that add to one the last path. An address or URL is one for what is sent. It wins
 over whatever a step would give, and over a contract's default: a plan that writes elsewhere is refused. A path below the
 destination is in it. What the user answers when asked is said later, and is not held against the first wording.
 """
@@ -34,6 +34,8 @@ PLACING = frozenset({"write", "append", "copy", "move", "rename", "create"})
 """Verbs that put something somewhere."""
 INTO = frozenset({"write", "append"})
 """Verbs whose object itself may be the destination ("overwrite a.txt")."""
+ADDING = "append"
+"""Of these the one that may name its file in any way."""
 _FILES = frozenset({"path"})
 _NAMES = frozenset({"path", "quoted", "name"})
 _RECEIVERS = frozenset({"address", "url"})
@@ -85,6 +87,8 @@ def destination_of(request: Request, action: Action, everything: Sequence[Slot] 
     if chosen:
         return chosen[-1]
     given = [item for slot in request.slots for item in slot.items or (slot,)] if everything is None else everything
+    if not itself and verb == ADDING:
+        itself = [slot for slot, _ in related if slot.kind in _FILES]  # "at the end of notes.md"
     return referred_place(request, action.clause, given) or (itself[-1] if itself else None)
 
 

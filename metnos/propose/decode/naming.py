@@ -85,6 +85,8 @@ class Names(Said):
             return False
         if any(word.text == name and word.free and self.speaks(word, NAMED) for word in self.words):
             return False  # "in the name"
+        if all(word.start in self.ends for word in self.words if word.text == name):
+            return False  # "at the end of"
         for before, word in zip(self.words, self.words[1:], strict=False):
             if word.text == name and before.key in lexicon.file_nouns:
                 known = lexicon.words.get(word.key)

@@ -39,6 +39,10 @@ NEVER_COMPARED: Final = frozenset({"verb", "quantifier", "pronoun", "preposition
 LONGEST_SPAN: Final = 8
 """Words of a span that does not go to the end of the request."""
 MOST_SPANS: Final = 160
+ADDING: Final = "append"
+"""Verb of what is added to a file."""
+JOINING: Final = frozenset({"preposition", "place"})
+"""Roles of the words around the end of a file."""
 SHORTEST: Final = 4
 """Letters of a part of an option's name that counts as a mention of it."""
 
@@ -89,7 +93,8 @@ class Said:
         self.heads = there if isinstance(there, Heads) else None
         """Who may look into the headers of tables that the request names."""
         given = tuple(item for slot in request.slots for item in slot.items or (slot,))
-        slots = with_names(given, chosen(names_with_blanks(request), there, given))
+        blank = tuple(name for name in names_with_blanks(request) if name.start not in self.ends)
+        slots = with_names(given, chosen(blank, there, given))
         self.there = there
         self.nested = nested_names(request, slots)
         """Folders that are to be made in others, and new names of files that stay where they are."""
@@ -97,13 +102,28 @@ class Said:
             path = msgspec.structs.replace(inner.name, kind="path", value=inner.text)
             dropped = () if inner.stays else (inner.place,)
             slots = tuple(path if slot is inner.name else slot for slot in slots if slot not in dropped)
-        self.slots: tuple[Slot, ...] = slots
+        self.slots: tuple[Slot, ...] = tuple(slot for slot in slots if slot.start not in self.ends)
         """With names that have blanks as they are meant, and folders to be made inside others as one path."""
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """Of the request's language."""
         return lexicon_of(self.request)
+
+    @cached_property
+    def ends(self) -> frozenset[int]:
+        """Where words stand that say the end of a file that is added to ("at the bottom of x", "in coda a x")."""
+        if all(intent.verb != ADDING for intent in self.request.intents):
+            return frozenset()
+        known, tokens = self.lexicon.words, [token for token in tokenise(self.request.text) if token.kind != "space"]
+        roles = [known[token.key].roles if token.key in known else frozenset[str]() for token in tokens]
+        ways = mentions()["ends"].get(self.request.language, [])
+        found: list[int] = []
+        for at, token in enumerate(tokens[:-1]):
+            before = at - 2 if at > 1 and "article" in roles[at - 1] else at - 1
+            between = before >= 0 and not any(roles[side].isdisjoint(JOINING) for side in (before, at + 1))
+            found += [token.start] if between and token.key in ways else []
+        return frozenset(found)
 
     def of(self, kinds: Iterable[str]) -> Iterator[Slot]:
         wanted = frozenset(kinds)
@@ -143,13 +163,15 @@ class Said:
         asking = request.explanation.asking if isinstance(request.explanation, Explained) else ()
         reasons = [(start, end, "asks") for start, end in asking]
         reasons += [(span.start, span.end, span.reason) for span in request.spans]
+        slots = [slot for slot in (*self.slots, *request.slots) if slot.start not in self.ends]
         found: list[Spoken] = []
         for token in tokenise(request.text):
             if token.kind == "space":
                 continue
             reason = next((why for start, end, why in reasons if start <= token.start < end), "unknown")
+            reason = "stop" if token.start in self.ends else reason
             meant = reason not in ("stop", "polite") and token.kind != "punct"
-            slot = next((slot for slot in (*self.slots, *request.slots) if slot.start <= token.start < slot.end), None)
+            slot = next((slot for slot in slots if slot.start <= token.start < slot.end), None)
             if slot is not None and token.start > slot.start and found and found[-1].end >= token.start:
                 found[-1] = found[-1]._replace(end=token.end, text=request.text[found[-1].start : token.end])
                 continue

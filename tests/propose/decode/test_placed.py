@@ -15,7 +15,7 @@ from tests.propose.decode.test_line import FIND, SHIPPED, decoder, grammar
 if TYPE_CHECKING:
     from metnos.propose.decode.state import Checks, Plan
 
-MORE = (*SHIPPED, "group_entries", "list_dirs")
+MORE = (*SHIPPED, "append_files", "group_entries", "list_dirs")
 CSV: Plan = {"tool": "find_files", "args": {"path": "documents"}}
 GROUPS: Plan = {"tool": "group_entries", "args": {"from_step": 1, "by": "ext"}}
 
@@ -92,6 +92,25 @@ GROUPS: Plan = {"tool": "group_entries", "args": {"from_step": 1, "by": "ext"}}
         ("raggruppa i file di documents per estensione e salva i gruppi in x.csv",
          (CSV, GROUPS, {"tool": "compute_stats", "args": {"from_step": 2}}),
          '4 write_files path="x.csv" content="${step3.count}\\n"', False),
+        # what is added to a file: what was quoted, the words said, a result; its end is no text and no name
+        ("append milk to list.txt", (), '1 append_files path="list.txt" content="milk"', True),
+        ("append milk to list.txt", (), '1 write_files path="list.txt" content="milk" overwrite=true', False),
+        ("append milk to list.txt", (), '1 write_files path="list.txt" content="milk"', False),
+        ('write "x" at the end of a.txt', (), '1 append_files path="a.txt" content="x"', True),
+        ('write "x" to a.txt', (), '1 append_files path="a.txt" content="x"', False),
+        ("add milk to the end of list.txt", (), '1 append_files path="list.txt" content="milk"', True),
+        ("add milk to the end of list.txt", (), '1 append_files path="end" content="milk"', False),
+        ("aggiungi burro in fondo a lista spesa.txt", (), '1 append_files path="lista spesa.txt" content="burro"', True),
+        ("aggiungi burro in fondo a lista spesa.txt", (), '1 append_files path="lista spesa.txt" content="fondo"', False),
+        ('aggiungi "x" in coda a n.txt', (), '1 append_files path="coda" content="x"', False),
+        ('aggiungi "x" in coda a n.txt', (), '1 append_files path="n.txt" content="x"', True),
+        ("aggiungi burro alla fine di lista.txt", (), '1 append_files path="lista.txt" content="burro"', True),
+        ("count the files and append the number to n.txt", (FIND,),
+         '2 append_files path="n.txt" content="${step1.count}\\n"', True),
+        ("conta i pdf e aggiungi il numero in coda a n.txt", ({"tool": "find_files", "args": {"pattern": "*.pdf"}},),
+         '2 append_files path="n.txt" content="${step1.count}\\n"', True),
+        ("append the list of the pdf files to list.txt", ({"tool": "find_files", "args": {"pattern": "*.pdf"}},
+         {"tool": "render_table", "args": {"from_step": 1}}), '3 append_files <2 path="list.txt"', True),
     ],
 )  # fmt: skip
 def test_the_grammar_of_a_line(shipped: Checks, text: str, steps: tuple[Plan, ...], line: str, fits: bool) -> None:
