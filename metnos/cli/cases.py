@@ -9,7 +9,7 @@ import click
 
 from metnos.cli import exits
 from metnos.cli.options import Desk, command, read_pairs, said
-from metnos.cli.output import Fault
+from metnos.cli.output import Fault, echo
 from metnos.cli.turns import label_text, read_label
 from metnos.text import message
 
@@ -77,7 +77,7 @@ def _make(desk: Desk, turn: str, to: Path | None, name: str) -> int:
             raise Fault("turn-open", f"turn {log.turn} is {log.status}", where=log.turn, status=exits.USAGE)
         case = make_case(log, name or ("" if to is None else to.stem), engine.labels(log.turn))
     if to is None:
-        click.echo(case_text(case), nl=False)
+        echo(case_text(case), nl=False)
         return exits.OK
     files = [str(path) for path in save_case(case, to)]
     if desk.output.json:

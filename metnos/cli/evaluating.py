@@ -12,7 +12,7 @@ import click
 
 from metnos.cli import exits
 from metnos.cli.options import Desk, command
-from metnos.cli.output import Fault
+from metnos.cli.output import Fault, echo
 from metnos.text import message
 
 if TYPE_CHECKING:
@@ -202,12 +202,12 @@ def _progress(desk: Desk) -> Generator[Progress | None]:
         nonlocal last
         if told.seconds - last >= 0.2:
             last = told.seconds
-            click.echo(f"\r\x1b[K{_told(desk, told)}", nl=False, err=True)
+            echo(f"\r\x1b[K{_told(desk, told)}", nl=False, err=True)
 
     try:
         yield tell
     finally:
-        click.echo("\r\x1b[K", nl=False, err=True)
+        echo("\r\x1b[K", nl=False, err=True)
 
 
 def _told(desk: Desk, told: Told) -> str:
@@ -266,4 +266,4 @@ def _annotate(desk: Desk, result: EvalResult, source: Path) -> None:
     from metnos.evaluate.checking.reports import annotated
 
     for line in annotated(result, source, desk.language):
-        click.echo(line, err=desk.output.json)
+        echo(line, err=desk.output.json)

@@ -6,15 +6,13 @@ Law: a command never reads the environment; `Desk` hands it an engine and an out
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from metnos.cli import exits
-from metnos.cli.output import Fault, Output
+from metnos.cli.output import Fault, Output, echo
 
 if TYPE_CHECKING:
     from metnos.engine import Engine
@@ -81,11 +79,7 @@ def command(**settings: Any) -> Callable[[F], click.Command]:
                 json=as_json or above["json"],
             )
             above["output"].home = desk.home
-            try:
-                return function(desk, **rest)
-            except BrokenPipeError:  # whoever read stdout has gone: what was done is done, and nobody wants to hear
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                return exits.OK
+            return function(desk, **rest)
 
         return click.command(**settings)(run)
 
@@ -110,7 +104,7 @@ def show_drawing(output: Output, drawing: str) -> None:
     if output.json:
         output.data({"mermaid": drawing})
     else:
-        click.echo(drawing, nl=False)
+        echo(drawing, nl=False)
 
 
 def cache_options(function: F) -> F:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
+from contextlib import contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 import click
 import msgspec
@@ -18,7 +19,7 @@ from metnos.cli import exits
 from metnos.cli.calling import as_typed, beginning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
 
     from metnos.plan.diagnostics import Diagnostic
 
@@ -86,13 +87,30 @@ TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u206
 """Marks that turn the direction of text, and can make a name look like another."""
 
 
+@contextmanager
+def heard_or_not(stream: TextIO) -> Generator[None]:
+    """Whoever read `stream` may have gone (`| head`): the command goes on to its end, and keeps its own exit code."""
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """As it is, to stdout or stderr, where anybody reads it."""
+    with heard_or_not(sys.stderr if err else sys.stdout):
+        click.echo(text, nl=nl, err=err)
+
+
 def tell(text: str, *, dim: bool = False) -> None:
     """A line for the person on stderr; what it quotes cannot drive the terminal."""
     if sys.stderr.isatty():
         shown = printable(text)
-        click.echo(click.style(shown, dim=True) if dim and not os.environ.get("NO_COLOR") else shown, err=True)
+        echo(click.style(shown, dim=True) if dim and not os.environ.get("NO_COLOR") else shown, err=True)
     else:
-        click.echo(text, err=True)
+        echo(text, err=True)
 
 
 class Output:
@@ -125,13 +143,14 @@ class Output:
             encoded = msgspec.json.encode(plain)
         except UnicodeEncodeError:  # the name of a file that is not UTF-8, as this system hands it over
             encoded = msgspec.json.encode(_as_text(plain))
-        sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
-        sys.stdout.flush()
+        with heard_or_not(sys.stdout):
+            sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
+            sys.stdout.flush()
 
     def text(self, text: str) -> None:
         """An answer: as it is in a pipe; on a terminal its tables are drawn and its control characters shown."""
         if not sys.stdout.isatty():
-            click.echo(text)
+            echo(text)
             return
         for is_table, lines in groupby(text.split("\n"), key=_is_row):
             block = "\n".join(lines)
@@ -141,11 +160,11 @@ class Output:
 
                 Console().print(Markdown(printable(block)))
             else:
-                click.echo(printable(block))
+                echo(printable(block))
 
     def line(self, text: str) -> None:
         """A line of plain text on stdout."""
-        click.echo(printable(text) if sys.stdout.isatty() else text)
+        echo(printable(text) if sys.stdout.isatty() else text)
 
     def note(self, text: str) -> None:
         """A line for the person, beside the answer; silent with `--json`."""

@@ -153,8 +153,20 @@ def test_a_terminal_without_unicode_gets_every_answer(metnos: Metnos) -> None:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("arguments", [["examples"], ["--json", "catalog"], ["ask", COUNT]])
-def test_a_reader_that_goes_away_is_no_fault(metnos: Metnos, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["examples"], 0),
+        (["--json", "catalog"], 0),
+        (["ask", COUNT], 0),
+        (["ask", "fold the laundry", "--no-model"], 1),
+        (["eval", "empty.jsonl"], 1),
+        (["--json", "eval", "empty.jsonl"], 1),
+        (["--json", "eval", "none.jsonl"], 2),
+    ],
+)
+def test_a_reader_that_goes_away_is_no_fault_and_no_success(metnos: Metnos, arguments: list[str], status: int) -> None:
+    (metnos.folder / "empty.jsonl").touch()
     gone, end = os.pipe()
     os.close(gone)
     process = subprocess.Popen(
@@ -163,7 +175,7 @@ def test_a_reader_that_goes_away_is_no_fault(metnos: Metnos, arguments: list[str
     )  # fmt: skip
     os.close(end)
     _, err = process.communicate(timeout=30)
-    assert (process.returncode, b"Traceback" in err, b"BrokenPipe" in err) == (0, False, False)
+    assert (process.returncode, b"Traceback" in err, b"BrokenPipe" in err) == (status, False, False)
 
 
 # --- homes ----------------------------------------------------------------------------------------------------------------
