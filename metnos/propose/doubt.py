@@ -4,7 +4,7 @@ Law: decided from what is measured while the plan is written, never from what it
 grammar kept the model far from what it would have written (the surprise of its worst line), or where a file that the
 request names has no place in it. Who only looks for another way after a failure needs to be surer: a second guess that
 is wrong hides the first failure. So does who changes or deletes whatever a search finds, and who was only just let
-through by the gate.
+through by the gate; what it only just held back is always shown.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ WIDE: Final = 0.5
 """What a plan may have of that, if it changes or deletes what a step has found."""
 NEAR: Final = 1.2
 """Nats above the gate's threshold that are only just above it."""
+CLOSE: Final = 2.0
+"""Nats below it: what the gate only just does not let through is tried, and shown first, always."""
 
 
 def is_doubtful(written: Written, doubt: float, purpose: Purpose, lead: float = NEAR) -> bool:
@@ -36,5 +38,7 @@ def is_doubtful(written: Written, doubt: float, purpose: Purpose, lead: float = 
     """
     if not written.lines:  # code said it
         return False
+    if lead < 0:
+        return True
     share = SECOND if purpose == "recovery" or lead < NEAR else WIDE if written.wide else 1.0
     return bool(written.unplaced) or written.surprise >= doubt * share

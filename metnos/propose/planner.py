@@ -29,7 +29,7 @@ from metnos.propose.decode.choices import Choice
 from metnos.propose.decode.loop import Decoder, choice_of, step_of
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import NO_STEP, Checks
-from metnos.propose.doubt import NEAR, is_doubtful
+from metnos.propose.doubt import CLOSE, NEAR, is_doubtful
 from metnos.propose.model import Declined, Proposal
 from metnos.propose.models.ports import Message, ModelFault, Stop, Usage
 from metnos.propose.models.registry import decodes
@@ -266,7 +266,7 @@ class Planner:
             lead = NEAR
             if self._gate is not None and self._is_in_doubt(task):
                 lead = self._gate(session, request, config)
-            if lead < 0:
+            if lead < (0.0 if self._doubt is None else -CLOSE):
                 return _told(Impossible(code="out-of-scope", usage=session.usage), model.name)
             self._open(session)
             written = task.decoder.decode(session, steps=task.steps, masked=task.masked)

@@ -100,3 +100,18 @@ def test_a_question_of_code_is_no_guess(catalog: Catalog, candidates: Candidates
 )
 def test_what_the_gate_only_just_let_through_must_be_surer(lead: float, surprise: float, doubtful: bool) -> None:
     assert is_doubtful(Written(plan={}, lines=LINES, surprise=surprise), DOUBT, "first", lead) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("lead", "limit", "shown"), [(-1.9, 3.0, True), (-2.1, 3.0, None), (-0.1, None, None), (1.5, 9.0, False)]
+)
+def test_what_the_gate_only_just_held_back_is_shown(
+    catalog: Catalog, candidates: Candidates, lead: float, limit: float | None, shown: bool | None
+) -> None:
+    def gate(*_: object) -> float:
+        return lead
+
+    doubt = None if limit is None else (lambda _config: limit)
+    planner = Planner(OneModel(Decoding()), catalog, gate=gate, doubt=doubt)
+    done = planner(request("list the pdf files nicely"), candidates)
+    assert getattr(done, "unsure", None) is shown
