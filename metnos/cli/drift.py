@@ -36,7 +36,7 @@ def drift_command(
 
     WHERE is a turn (or its beginning, or `last`), a home, or a collection (a file or folder of `*.jsonl`, `-`); left out,
     all turns of this home. They are held against the tools that are installed, or those that lie beside the collection.
-    Nothing is run. The exit code is 1 if anything has changed. Learned plans that depend on a changed tool are named.
+    Nothing is run. The exit code is 1 if anything has changed, or no turn is there. Learned plans that depend on a changed tool are named.
     """
     from metnos.evaluate.drifting.cached import depending
     from metnos.evaluate.drifting.many import Drifts
@@ -57,7 +57,7 @@ def drift_command(
         if found.tools and own is None:
             found.cache = depending(engine.cache, found.tools, now)
     show(desk, found, mapped.faults)
-    return exits.OK if found.whole else exits.NOT_OK
+    return exits.OK if found.turns and found.whole else exits.NOT_OK
 
 
 def show(desk: Desk, found: Drift, unread: Faults) -> None:
@@ -69,7 +69,10 @@ def show(desk: Desk, found: Drift, unread: Faults) -> None:
         output.data(found)
         return
     counted = {"turns": found.turns, "drifted": found.drifted, "steps": found.steps, "groups": len(found.groups)}
-    output.line(message("drift.whole" if found.whole else "drift.some", language, **counted))
+    if found.turns:
+        output.line(message("drift.whole" if found.whole else "drift.some", language, **counted))
+    else:
+        output.line(message("eval.none", language))
     for line in unread_lines(unread.total, unread.named, language):
         output.line(line)
     for group in found.groups:

@@ -110,12 +110,13 @@ def _ground(engine: Engine, turns: Collection) -> Any:
 
 
 def _status(mapped: Mapped[Replayed]) -> int:
-    """The worst of all: a log that cannot be believed, a part that nobody could read, a difference."""
+    """The worst of all: a log that cannot be believed, a part that nobody could read, a difference; or nothing to say it of."""
     if mapped.partial.broken:
         return exits.TRUST
     if "worker-lost" in mapped.faults.counts:
         return exits.ENVIRONMENT
-    return exits.NOT_OK if mapped.partial.diverged or mapped.faults.total else exits.OK
+    whole = mapped.partial.turns and not (mapped.partial.diverged or mapped.faults.total)
+    return exits.OK if whole else exits.NOT_OK
 
 
 def _summary(name: str, mapped: Mapped[Replayed]) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def _tell(output: Output, mapped: Mapped[Replayed]) -> None:
 
     sums, language = mapped.partial, output.language
     counts = {"turns": sums.turns, "identical": sums.identical, "diverged": sums.diverged, "broken": sums.broken}
-    output.line(message("replays.many", language, **counts))
+    output.line(message("replays.many", language, **counts) if sums.turns else message("eval.none", language))
     for cause, group in sums.groups[:GROUPS_SHOWN]:
         before_now = (
             cause.recorded if cause.recorded == cause.computed else f"{cause.recorded or '-'} → {cause.computed or '-'}"

@@ -35,7 +35,7 @@ def report_command(desk: Desk, where: str | None, to: Path | None, limit: int | 
 
     WHERE is a turn (or its beginning, or `last`), a home, or a collection (a file or folder of `*.jsonl`, `-`); left out,
     all turns of this home. On the terminal a table, with --json all of it, with --to a page for a browser. What cannot
-    be read is named, and the exit code is then 1.
+    be read is named, and the exit code is then 1; so it is if no turn is there.
     """
     with desk.engine() as engine:
         report, unread = gathered(engine, where, limit, title)
@@ -51,7 +51,9 @@ def report_command(desk: Desk, where: str | None, to: Path | None, limit: int | 
             desk.output.line(line)
         for line in unread_lines(unread.total, unread.named, desk.language, heading=""):
             desk.output.line(line)
-    return exits.NOT_OK if unread.total else exits.OK
+    if not report.turns:
+        desk.output.note(message("eval.none", desk.language))
+    return exits.OK if report.turns and not unread.total else exits.NOT_OK
 
 
 def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -> tuple[Report, Faults]:

@@ -14,7 +14,7 @@ from metnos.cli.main import main
 from metnos.contracts.build import Signer, build
 from tests.support.caching import plan, step
 from tests.support.signing import key
-from tests.support.terminal import ROOT
+from tests.support.terminal import ROOT, Metnos
 
 SAYING = "the five largest files here, as a table"
 LEARNED = plan(step("find_files", path=".", pattern="a.txt"), text="${step1.count}")
@@ -72,3 +72,12 @@ def test_which_turns_steps_fields_and_learned_plans_depend_on_a_field_that_was_r
     assert (status, json.loads(out)["error"]["code"]) == (4, "catalog-missing")
     with Engine.open(home, folder=folder) as engine:
         assert {one.state for one in engine.cache.entries()} == {"valid"}
+
+
+@pytest.mark.parametrize("words", [("replay",), ("log", "drift"), ("log", "report"), ("eval",)])
+@pytest.mark.parametrize("place", ["./empty.jsonl", "-"])
+def test_of_no_turns_nothing_good_is_said(metnos: Metnos, words: tuple[str, ...], place: str) -> None:
+    (metnos.folder / "empty.jsonl").touch()
+    done = metnos(*words, place, given=b"")
+    assert (done.status, "no turn was there" in done.out + done.err) == (1, True)
+    assert metnos("--json", *words, place, given=b"").status == 1
