@@ -35,7 +35,8 @@ def report_command(desk: Desk, where: str | None, to: Path | None, limit: int | 
 
     WHERE is a turn (or its beginning, or `last`), a home, or a collection (a file or folder of `*.jsonl`, `-`); left out,
     all turns of this home. On the terminal a table, with --json all of it, with --to a page for a browser. What cannot
-    be read is named, and the exit code is then 1; so it is if no turn is there.
+    be read is named, and the exit code is then 1; so it is if a log does
+    not hold, or no turn is there.
     """
     with desk.engine() as engine:
         report, unread = gathered(engine, where, limit, title)
@@ -53,7 +54,10 @@ def report_command(desk: Desk, where: str | None, to: Path | None, limit: int | 
             desk.output.line(line)
     if not report.turns:
         desk.output.note(message("eval.none", desk.language))
-    return exits.OK if report.turns and not unread.total else exits.NOT_OK
+    if report.broken:
+        codes = ", ".join(f"{count} × {code}" for code, count in report.broken.items())
+        desk.output.note(message("report.not_believed", desk.language, count=sum(report.broken.values()), codes=codes))
+    return exits.OK if report.turns and not (unread.total or report.broken) else exits.NOT_OK
 
 
 def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -> tuple[Report, Faults]:
@@ -62,6 +66,7 @@ def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -
     from metnos.evaluate.collections.model import Turn
     from metnos.evaluate.mapping.model import Faults
     from metnos.evaluate.reporting.gathering import Gathering, Seen
+    from metnos.record.verify import verify_log
 
     turns, unread = collection_of(engine, where, limit), Faults()
     own = turns.contracts()
@@ -72,6 +77,9 @@ def gathered(engine: Engine, where: str | None, limit: int | None, title: str) -
     for item in items_of(turns, limit):
         if isinstance(item, Turn):
             made.add(Seen.of(item.log, item.labels))
+            held = verify_log(item.log)
+            if not held.ok:
+                made.broken(held.code)
         else:
             made.unread(item.code)
             unread.add(item)

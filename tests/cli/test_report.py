@@ -61,6 +61,19 @@ def test_an_evaluation_writes_the_same_page_with_the_recorded_turns_beside(typed
     assert (folder / "by-file.html").exists()
 
 
+def test_turns_whose_log_does_not_hold_are_counted_and_named_as_such(typed: Typed, folder: Path) -> None:
+    done = typed("log", "report", str(LOGS))
+    assert (done.status, "2 turns are counted whose log does not hold: " in done.err) == (1, True)
+    broken = typed("--json", "log", "report", str(LOGS)).json["broken"]
+    assert broken == {"log-cut-off": 1, "record-altered": 1}
+    done = typed("log", "report", str(LOGS), "--to", "page.html")
+    assert (done.status, "1 × log-cut-off" in done.err) == (1, True)
+    assert "<li>1 × record-altered</li>" in (folder / "page.html").read_text(encoding="utf-8")
+    typed("ask", "how many files are here", "--no-model")
+    done = typed("log", "report")
+    assert (done.status, done.err) == (0, "")
+
+
 def test_drift_of_a_folder_of_logs_is_told_against_the_tools_beside_it(typed: Typed) -> None:
     drift = typed("--json", "log", "drift", str(LOGS)).json
     assert "log-broken" in {one["kind"] for one in drift["groups"]}

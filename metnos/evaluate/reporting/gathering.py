@@ -115,6 +115,7 @@ class Gathering:
         self._failed_tools: Counter[str] = Counter()
         self._funnel: Counter[str] = Counter()
         self._unread: dict[str, int] = {}
+        self._broken: dict[str, int] = {}
         self._kept: tuple[list[Seen], list[Seen]] = ([], [])
         """Those to be named first, and the others."""
 
@@ -137,6 +138,10 @@ class Gathering:
     def unread(self, code: str, count: int = 1) -> None:
         """Take in something that is no turn."""
         self._unread[code] = self._unread.get(code, 0) + count
+
+    def broken(self, code: str) -> None:
+        """Say of a turn that was added that its log does not hold."""
+        self._broken[code] = self._broken.get(code, 0) + 1
 
     def _count_stages(self, one: TurnFigures) -> None:
         for stage, reached in stages(one):
@@ -177,6 +182,7 @@ class Gathering:
             ),
             matrix=matrix_of(self._pairs),
             unread=self._unread,
+            broken=self._broken,
             rows=tuple(rows),
             plans=plans,
             diffs=diffs,

@@ -142,6 +142,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of `metnos.eval/1`."""
     differences: tuple[dict[str, Any], ...] = ()
     unread: dict[str, int] = {}
+    broken: dict[str, int] = {}
+    """Code → turns that are counted, and whose log does not hold (chain, signed head, anchor): nothing proves them."""
     rows: tuple[TurnRow, ...] = ()
     plans: dict[str, Shape] = {}
     diffs: dict[str, tuple[Part, ...]] = {}

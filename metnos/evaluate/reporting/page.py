@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from metnos.evaluate.reporting.model import Report
 
 WORDS: Final[tuple[str, ...]] = (
-    "name", "count", "recorded", "now", "nothing", "as_table", "range", "skip", "unread", "regressions", "kind", "what",
+    "name", "count", "recorded", "now", "nothing", "as_table", "range", "skip", "unread", "broken", "regressions", "kind", "what",
     "detail", "differences", "measure", "before", "after", "interval", "judgement", "outcomes", "funnel", "latency",
     "tokens", "causes", "missed", "tools", "failed", "matrix", "matrix_hint", "matrix_other", "turns", "noscript", "filter",
     "outcome", "all", "order", "request", "source", "more", "close", "theme_auto", "theme_light", "theme_dark", "open",
@@ -115,6 +115,7 @@ def _plots(report: Report, words: dict[str, str], language: str) -> dict[str, An
         "compared": report.compared,
         "tiles": tiles_of(report, language),
         "unread": list(report.unread.items()),
+        "broken": list(report.broken.items()),
         "regressions": [_regression(one) for one in report.regressions],
         "differences": [_difference(one) for one in report.differences],
         "outcomes": bars(
