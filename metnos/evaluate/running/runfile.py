@@ -17,7 +17,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
@@ -34,7 +34,7 @@ from metnos.sdk import EffectClass
 from metnos.turn.facts import OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 FORM: Final = "metnos.run/1"
 MOST_BYTES: Final = 64 * 1024
@@ -296,40 +296,54 @@ def run_schema() -> dict[str, Any]:
     return msgspec.json.decode(msgspec.json.encode({**head, **schema}))  # defaults that are tuples are lists then
 
 
-_PLACE: Final = re.compile(r" - at `\$?\.?(?P<at>[^`]*)`$")
+_PLACE: Final = re.compile(r" - at (?P<key>`key` in )?`\$?\.?(?P<at>[^`]*)`$")
 _UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]+)`")
+_NO_WORD: Final = re.compile(r"^Invalid enum value '(?P<name>.*)'$", re.DOTALL)
+_STEP: Final = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
 
 
 def _told(name: str, said: str) -> RunFault:
-    """A fault of msgspec's in our own words: file, key, and the nearest key that there is."""
+    """A fault of msgspec's in our own words: file, key, and the nearest key or word that there is."""
     place = _PLACE.search(said)
     at = place["at"] if place else ""
     message = _PLACE.sub("", said)
-    unknown = _UNKNOWN.search(said)
-    if unknown is None:
-        return RunFault(f"{name}: {at}" if at else name, message)
-    there = _keys(at)
-    near = difflib.get_close_matches(unknown["name"], there, n=1)
-    where = ".".join(filter(None, (at, unknown["name"])))
-    hint = f"is `{near[0]}` meant? there are: {', '.join(there)}" if near else f"there are: {', '.join(there)}"
-    return RunFault(f"{name}: {where}", "no such key", hint)
+    unknown, no_word = _UNKNOWN.search(said), _NO_WORD.search(message)
+    if unknown is not None:
+        where = ".".join(filter(None, (at, unknown["name"])))
+        there = [field.encode_name for field in msgspec.structs.fields(_kind(at))]
+        return RunFault(f"{name}: {where}", "no such key", _meant(unknown["name"], there))
+    where = f"{name}: {at}" if at else name
+    if no_word is None:
+        return RunFault(where, message)
+    words = get_args(_kind(at))
+    if place and place["key"]:  # of a table, whose keys are such words
+        words = get_args(words[0])
+    return RunFault(where, f"nothing is called {no_word['name']!r}", _meant(no_word["name"], words))
 
 
-def _keys(at: str) -> list[str]:
+def _kind(at: str) -> Any:
+    """The type of what stands at a place of the file."""
     kind: Any = RunFile
-    for part in filter(None, at.split(".")):
-        types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-        kind = types.get(part, kind)
-    return [field.encode_name for field in msgspec.structs.fields(kind)]
+    for step in _STEP.findall(at):
+        if step.startswith("["):
+            kind = get_args(kind)[1 if get_origin(kind) is dict else 0]
+        else:
+            kind = next(field.type for field in msgspec.structs.fields(kind) if field.encode_name == step)
+    return kind
+
+
+def _meant(said: str, there: Iterable[str]) -> str:
+    """The nearest that there is, if one is near, and all of them."""
+    words = list(there)
+    near = difflib.get_close_matches(said, words, n=1)
+    return (f"is `{near[0]}` meant? " if near else "") + f"there are: {', '.join(words)}"
 
 
 def _require(name: str, file: RunFile) -> None:
     """What no type can say."""
     for guard in file.parts.guards.off:
         if guard not in GUARDS:
-            raise RunFault(
-                f"{name}: parts.guards.off", f"no guard is called {guard!r}", f"there are: {', '.join(GUARDS)}"
-            )
+            raise RunFault(f"{name}: parts.guards.off", f"no guard is called {guard!r}", _meant(guard, GUARDS))
     proposer = file.parts.proposer
     if (proposer.kind == "scripted") != bool(proposer.file):
         raise RunFault(f"{name}: parts.proposer.file", "a script is needed for `scripted`, and for nothing else")
@@ -340,9 +354,7 @@ def _require(name: str, file: RunFile) -> None:
     ):
         for one in held:
             if one not in there:
-                near = difflib.get_close_matches(one, there, n=1)
-                meant = f"is `{near[0]}` meant? " if near else ""
-                raise RunFault(f"{name}: {key}", f"nothing is called {one!r}", f"{meant}there are: {', '.join(there)}")
+                raise RunFault(f"{name}: {key}", f"nothing is called {one!r}", _meant(one, there))
     for key, number, holds, expected in _bounds(file):
         if number is not None and not holds:
             raise RunFault(f"{name}: {key}", f"{number} is out of bounds", expected)
