@@ -89,7 +89,7 @@ def export_command(desk: Desk, form: str, where: tuple[str, ...], to: Path, limi
         raise click.UsageError("a folder is of one collection: name one WHERE")
     with desk.engine() as engine:
         if folder:
-            report = export_folder(form, collection_of(engine, where[0] if where else None, limit), to)
+            report = export_folder(form, _with_contracts(engine, where[0] if where else None, limit), to)
         else:
             report = export_collection(form, _found(engine, where, limit), to)
     if desk.output.json:
@@ -97,6 +97,14 @@ def export_command(desk: Desk, form: str, where: tuple[str, ...], to: Path, limi
     else:
         _tell_export(desk, report)
     return exits.NOT_OK if report.unread else exits.OK
+
+
+def _with_contracts(engine: Engine, where: str | None, limit: int) -> Collection:
+    """What `where` means; turns of a home leave it with the contracts of this installation, which they are held to here."""
+    from metnos.evaluate.collections.journal import JournalTurns
+
+    turns = collection_of(engine, where, limit)
+    return turns.under(tuple(engine.catalog.contracts().values())) if isinstance(turns, JournalTurns) else turns
 
 
 def _tell_export(desk: Desk, report: ExportReport) -> None:

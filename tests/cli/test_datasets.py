@@ -59,6 +59,21 @@ def test_turns_of_this_home(tmp_path: Path) -> None:
         assert set(kinds[3:]) <= {"execute_tool"}
 
 
+def test_the_folder_of_a_home_comes_with_contracts(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "here"
+    folder.mkdir()
+    (folder / "a.txt").write_text("bees", "utf-8")
+    turn = json.loads(metnos(home, "--json", "ask", "find the files here", cwd=folder).stdout)["turn"]
+    for number, where in enumerate(([], [turn], [str(home)])):
+        to = tmp_path / f"turns{number}"
+        done = metnos(home, "log", "export", "jsonl", *where, "--to", str(to))
+        assert done.returncode == 0, done.stderr
+        contracts = json.loads((to / "contracts.json").read_bytes())
+        assert "find_files" in {one["name"] for one in contracts["contracts"]}
+    done = metnos(tmp_path / "other", "--json", "replay", str(to))
+    assert (done.returncode, json.loads(done.stdout)["identical"]) == (0, 1)
+
+
 def test_the_schema_of_a_trace_is_printed_as_it_is_published(tmp_path: Path) -> None:
     done = metnos(tmp_path, "schema", "trace")
     assert done.stdout == Path("docs/schema/trace-1.json").read_text("utf-8")

@@ -62,11 +62,15 @@ class JournalTurns:
     Args:
         home: The folder that holds the database.
         turns: Ids; left out, all of them, oldest first.
+        contracts: What goes with them where they leave the home; left out, they stay under those of the installation.
     """
 
-    def __init__(self, home: Path, turns: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, home: Path, turns: tuple[str, ...] | None = None, contracts: tuple[Contract, ...] | None = None
+    ) -> None:
         self._home = str(home)
         self._turns = turns
+        self._contracts = contracts
         self.name = self._home
         self.folder = None
 
@@ -78,8 +82,12 @@ class JournalTurns:
             return journal.count()
 
     def contracts(self) -> tuple[Contract, ...] | None:
-        """Those of the installation."""
-        return None
+        """None: those of the installation."""
+        return self._contracts
+
+    def under(self, contracts: tuple[Contract, ...]) -> JournalTurns:
+        """The same turns, with the contracts of the installation named."""
+        return JournalTurns(Path(self._home), self._turns, contracts)
 
     def shards(self) -> Iterator[JournalPart]:
         """Parts of `PART_TURNS` turns."""
