@@ -21,7 +21,7 @@ OWN: dict[str, dict[str, Any]] = {
     "compute_files_hash": {}, "find_files": {}, "find_texts": {"pattern": "."}, "list_dirs": {}, "read_files": {},
     "read_files_csv": {}, "read_files_json": {}, "create_dirs": {}, "delete_files": {},
     "copy_files": {"overwrite": True}, "move_files": {"overwrite": True},
-    "write_files": {"content": "planted", "overwrite": True},
+    "append_files": {"content": "planted"}, "write_files": {"content": "planted", "overwrite": True},
     "undo_effects": {"do": "trash", "digest": "sha256:" + "0" * 64},
 }  # fmt: skip
 """Executor → what else a call of it needs."""
@@ -34,8 +34,8 @@ OTHER: dict[tuple[str, str], dict[str, str]] = {
 """The other place of a call with two."""
 LISTS = frozenset({"files"})
 ARGUMENTS: tuple[tuple[str, str], ...] = (
-    ("compute_files_hash", "files"), ("compute_files_hash", "path"), ("copy_files", "folder"), ("copy_files", "path"),
-    ("copy_files", "to"), ("create_dirs", "path"), ("delete_files", "path"), ("find_files", "path"),
+    ("append_files", "path"), ("compute_files_hash", "files"), ("compute_files_hash", "path"),
+    ("copy_files", "folder"), ("copy_files", "path"), ("copy_files", "to"), ("create_dirs", "path"), ("delete_files", "path"), ("find_files", "path"),
     ("find_texts", "files"), ("find_texts", "path"), ("list_dirs", "path"), ("move_files", "folder"),
     ("move_files", "path"), ("move_files", "to"), ("read_files", "files"), ("read_files", "path"),
     ("read_files_csv", "files"), ("read_files_csv", "path"), ("read_files_json", "files"), ("read_files_json", "path"),
