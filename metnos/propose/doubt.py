@@ -2,7 +2,7 @@
 
 Law: decided from what is measured while the plan is written, never from what it says. A plan is doubtful where the
 grammar kept the model far from what it would have written (the surprise of its worst line), or where a file that the
-request names has no place in it. Who only looks for another way after a failure needs to be surer: a second guess that
+request names has no place in it, or may have lost a part of its name. Who only looks for another way after a failure needs to be surer: a second guess that
 is wrong hides the first failure. So does who changes or deletes whatever a search finds, and who was only just let
 through by the gate; what it only just held back is always shown.
 """

@@ -63,6 +63,7 @@ def read_lexicon(data: Mapping[str, Any], common: Mapping[str, Any]) -> Lexicon:
         extension_marks=_set(slots["extension_marks"]),
         name_marks=_set(slots["name_marks"]),
         name_before=_set(slots["name_before"]),
+        calling=frozenset(tuple(fold(said).split()) for said in slots["calling"].split(",")),
         plural_marks=_set(slots["plural_marks"]),
         never_names=frozenset(fold(word) for word in f"{slots['never_names']} {common['never_names']}".split()),
         text_marks=_set(slots["text_marks"]),

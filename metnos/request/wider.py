@@ -9,7 +9,7 @@ behind a noun of folders, and the clause ends with it.
 |---|---|---|
 | a file that is there | up to eight words before a name with an ending, not with a word of grammar | at the ending |
 | a folder that is there | at a path without an ending, or behind a word that announces a name | up to five words on |
-| a file that is to be made | right behind "to", "in", "as" of a clause that puts something somewhere | with the clause |
+| a file that is to be made | behind "to", "in", "as", "called" of a clause that puts something somewhere | with the clause |
 | a folder that is to be made | behind "folder" of a clause that makes one | where its clause goes on with a preposition, or ends |
 """
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _LEFT: Final = 8
 _RIGHT: Final = 5
+_CALLING: Final = 3
+"""Words of what says that a name follows, at most."""
 _NEW: Final = 6
 """Words of a name that is to be made, before the last one."""
 _DOING: Final[frozenset[Role]] = frozenset(("verb", "doing", "modal", "negation"))
@@ -122,11 +124,17 @@ class _Wider(Reading):
         for first in range(last - 1, max(inside[0], last - 1 - _NEW), -1):
             if not self.is_joined(first) or self.tokens[first].kind == "path":
                 return
-            if self.is_word_of_name(first) and relation_of(self.tokens[first - 1].said, self.lexicon) in PLACES:
+            placed = relation_of(self.tokens[first - 1].said, self.lexicon) in PLACES
+            if self.is_word_of_name(first) and (placed or self._calls(first)):
                 yield self.made(first, last, sure=True, new=True)
                 return
             if not (self.is_word_of_name(first) or self.tokens[first].said in self.lexicon.genitive):
                 return
+
+    def _calls(self, at: int) -> bool:
+        """Whether the words before a token say that a name follows ("call it")."""
+        before = tuple(token.said for token in self.tokens[max(0, at - _CALLING) : at])
+        return any(before[-len(said) :] == said for said in self.lexicon.calling)
 
     def _new_folder(self, first: int, last: int) -> Iterator[Spaced]:
         """Behind a noun of folders: words of a name, at least two."""

@@ -198,6 +198,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     name_marks: frozenset[str]
     name_before: frozenset[str]
     """Nouns that a name may stand before ("the src folder")."""
+    calling: frozenset[tuple[str, ...]]
+    """Words right behind which the name of what is made stands ("called", "call it")."""
     plural_marks: frozenset[str]
     never_names: frozenset[str]
     """Words that name no folder, wherever they stand ("in total", "in the parent folder")."""

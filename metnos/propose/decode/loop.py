@@ -169,7 +169,8 @@ class _Writing:
         if not faults:
             lines = (*self.lines, text)
             most = max(surprise, *self.surprises, 0.0)
-            unplaced = sum(must.named for must in self.of.tools.values.left(now))
+            values = self.of.tools.values
+            unplaced = sum(must.named for must in values.left(now)) + values.cut(now)
             return Written(
                 plan=plan,
                 lines=lines,

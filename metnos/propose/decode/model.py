@@ -23,7 +23,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     wide: bool = False
     """A step changes, deletes, sends or runs what an earlier step has found: more than one thing may come to harm."""
     unplaced: int = 0
-    """Names of files in the request that no step speaks of, since none could."""
+    """Names of files in the request that no step speaks of, since none could; and names that may be written only in part."""
 
 
 class Impossible(msgspec.Struct, frozen=True, kw_only=True):

@@ -63,6 +63,26 @@ class Names(Said):
         return frozenset(value.json for value in names if self.there is not None and self.there(str(value.data)))
 
     @cached_property
+    def cut(self) -> frozenset[str]:
+        """JSON of names that may be the end of longer ones: right behind a word or number that nothing explains, which does
+        not open its clause, or behind a bracket.
+        """
+        text, opening = self.request.text, {clause.start for clause in self.request.clauses}
+        found: set[str] = set()
+        for slot in self.slots:
+            if slot.kind != "path" or " " in str(slot.value) or self._is_there(str(slot.value)):
+                continue
+            before = next((word for word in reversed(self.words) if word.end <= slot.start), None)
+            joined = before is not None and text[before.end : slot.start].strip() in ("", "(")
+            strange = before is not None and before.text[:1].isalnum() and not before.known and before.free
+            if text[: slot.start].endswith("(") or (joined and strange and before.start not in opening):
+                found.add(plain(str(slot.value)).json)
+        return frozenset(found)
+
+    def _is_there(self, name: str) -> bool:
+        return self.there is not None and self.there(name)
+
+    @cached_property
     def only_places(self) -> frozenset[str]:
         """Of these, those that only say where, as grounding knows them; normalised."""
         return places_said(self.request)

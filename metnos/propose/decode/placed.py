@@ -70,6 +70,7 @@ class Values:
         ]
         empty = [Told("size", "", frozenset({Value(0).json}))] if offers.mentions("zero") else []
         self.all: tuple[Told, ...] = (*typed, *bare, *kinds, *empty)
+        self._cut = offers.cut
         self.once: Counter[Forms] = Counter(told.forms for told in typed if told.kind in ONCE)
 
     def left(self, sofar: Sofar) -> tuple[Must, ...]:
@@ -80,6 +81,10 @@ class Values:
         wanted = [told for told in self.all if not (timed and told.kind in TIMES)]
         left = [told for told in wanted if used.isdisjoint(told.forms) and not any(_stands_in(told, t) for t in texts)]
         return tuple(dict.fromkeys(Must(told.forms, named=told.kind in NAMES) for told in left))
+
+    def cut(self, sofar: Sofar) -> int:
+        """How many names are written that may be only a part of what was said."""
+        return len(self._cut & {each for step in sofar.steps for each in _written(step)})
 
     def spent(self, sofar: Sofar) -> frozenset[str]:
         """Forms of those that have been used as often as they were said, since something was changed."""
