@@ -73,9 +73,11 @@ class Names(Said):
             if slot.kind != "path" or " " in str(slot.value) or self._is_there(str(slot.value)):
                 continue
             before = next((word for word in reversed(self.words) if word.end <= slot.start), None)
-            joined = before is not None and text[before.end : slot.start].strip() in ("", "(")
-            strange = before is not None and before.text[:1].isalnum() and not before.known and before.free
-            if text[: slot.start].endswith("(") or (joined and strange and before.start not in opening):
+            if before is None:
+                continue
+            joined = text[before.end : slot.start].strip() in ("", "(") and before.text[:1].isalnum()
+            strange = before.free and not before.known and before.start not in opening
+            if text[: slot.start].endswith("(") or (joined and strange):
                 found.add(plain(str(slot.value)).json)
         return frozenset(found)
 
