@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from llguidance import LLTokenizer
 
+from metnos.contracts.manifest import read_manifest
+from metnos.contracts.model import Contract
+from metnos.propose.candidates import Candidates
+from metnos.propose.models.llama.decoding import held_to_schema
 from metnos.propose.models.llama.session import LlamaSession
 from metnos.propose.models.llama.template import FAMILIES, asked
 from metnos.propose.models.ports import ModelFault, Stop, Usage
@@ -196,6 +201,16 @@ def test_an_answer_without_a_grammar_ends_or_is_cut_off() -> None:
     assert session.complete(most_tokens=50, schema=None) == ("Ciò è vero.", True)
     session.rewind(mark)
     assert session.complete(most_tokens=5, schema=None) == ("Ciò ", False)
+
+
+def test_the_schema_of_a_plan_can_be_held() -> None:
+    read = [
+        read_manifest(path.read_bytes()) for path in sorted((Path(__file__).parents[4] / "manifests").glob("*.toml"))
+    ]
+    candidates = Candidates([contract for contract in read if isinstance(contract, Contract)])
+    matcher = held_to_schema(BYTES, candidates.plan_schema())
+    assert matcher.consume_tokens(list(b'{"steps":[{"tool":"find_files","args":{}}'))
+    assert not matcher.is_error()
 
 
 def test_an_answer_to_a_schema_holds_it() -> None:
