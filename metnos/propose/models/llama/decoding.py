@@ -70,8 +70,8 @@ def held_to_schema(tokenizer: Any, schema: dict[str, Any]) -> Any:
     written = json.dumps(schema, sort_keys=True)
     # Compact: where any white space may stand, a small model writes it until the limit. Lenient: a plan's schema says with
     # `contains` that it ends, which no grammar of llguidance can hold; whoever reads the plan holds it to the whole schema.
-    ways = {"whitespace_flexible": False, "lenient": True}
-    return _matcher(tokenizer, LLMatcher.grammar_from_json_schema(written, defaults=ways))
+    grammar = LLMatcher.grammar_from_json_schema(written, defaults={"whitespace_flexible": False, "lenient": True})
+    return _matcher(tokenizer, grammar)
 
 
 def _matcher(tokenizer: Any, grammar: str) -> Any:
