@@ -243,14 +243,13 @@ class Called:
         """Whether nothing is left to judge: one text is looked for, files or their place are said, all else is known."""
         if not self.inside or len(self.sought) != 1:
             return False
-        request, offers = self.offers.request, self.offers
+        offers = self.offers
         place = bool(offers.kinds) or any(word.key in self.lexicon.file_nouns for word in self.words)
         place = place or any(slot.kind in ("path", "glob") for slot in offers.slots)
         told = {*self.sought, *offers.kinds}
         cues = {*self.at("inside"), *self.at("find texts")}
         strange = [w for at, w in enumerate(self.words) if not w.known and w.text not in told and at not in cues]
-        reads = all(intent.effect == "read" for intent in request.intents)
-        return place and reads and not strange
+        return place and not offers.acts and not strange
 
     @cached_property
     def sought(self) -> tuple[str, ...]:

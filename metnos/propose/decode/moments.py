@@ -75,7 +75,7 @@ class Times(Names):
         if any(slot.kind == "duration" for slot in self.slots):
             older, younger = self.mentions("older"), self.mentions("younger")
             if older == younger:
-                known = older or all(intent.effect == "read" for intent in self.request.intents)
+                known = older or not self.acts
                 return known, known
             return younger, older
         bare = bool(self.times) and not self.spells

@@ -99,11 +99,6 @@ class Offers(Times):
         """Sizes in bytes. A bare number is none: "three files" says nothing of theirs."""
         return unique(Value(slot.value) for slot in self.of({"size"}))
 
-    @cached_property
-    def acts(self) -> bool:
-        """Whether more is asked for than to read."""
-        return any(intent.effect != "read" for intent in self.request.intents)
-
     def bounds(self, name: str) -> bool:
         """Whether a least (`min…`) or a greatest (`max…`) may be meant: not where only the other was said.
 

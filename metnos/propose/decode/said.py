@@ -125,6 +125,11 @@ class Said:
             found += [token.start] if between and token.key in ways else []
         return frozenset(found)
 
+    @cached_property
+    def acts(self) -> bool:
+        """Whether more is asked for than to read."""
+        return any(intent.effect != "read" for intent in self.request.intents)
+
     def of(self, kinds: Iterable[str]) -> Iterator[Slot]:
         wanted = frozenset(kinds)
         return (slot for slot in self.slots if slot.kind in wanted)
