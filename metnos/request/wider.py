@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from metnos.request.explained import Explained
+from metnos.request.marked import marked_names
 from metnos.request.relations import PLACES, relation_of
 from metnos.request.spaced import NEVER, PLACED, Reading, Spaced, has_ending, spaced_names
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 _LEFT: Final = 8
 _RIGHT: Final = 5
-_CALLING: Final = 3
-"""Words of what says that a name follows, at most."""
 _NEW: Final = 6
 """Words of a name that is to be made, before the last one."""
 _DOING: Final[frozenset[Role]] = frozenset(("verb", "doing", "modal", "negation"))
@@ -39,18 +38,19 @@ _PUTTING: Final = frozenset({"write", "append", "copy", "move", "rename"})
 
 
 def names_with_blanks(request: Request) -> tuple[Spaced, ...]:
-    """Every reading of both modules."""
+    """Every reading of all modules."""
     return (*spaced_names(request), *wider_names(request))
 
 
 def wider_names(request: Request) -> tuple[Spaced, ...]:
-    """The readings of this module that `spaced` has not; names that are to be made are sure."""
+    """The readings of this module and of `marked` that `spaced` has not; names that are to be made are sure."""
     explained = request.explanation
     if not isinstance(explained, Explained):
         return ()
     known = {(one.start, one.end) for one in spaced_names(request)}
     words = _Wider(request.text, explained)
     made = [one for clause in request.clauses for one in words.to_be_made(clause)]
+    made += marked_names(request.text, explained)
     known |= {(one.start, one.end) for one in made}
     return (*made, *(one for one in words.joined() if (one.start, one.end) not in known))
 
@@ -125,16 +125,11 @@ class _Wider(Reading):
             if not self.is_joined(first) or self.tokens[first].kind == "path":
                 return
             placed = relation_of(self.tokens[first - 1].said, self.lexicon) in PLACES
-            if self.is_word_of_name(first) and (placed or self._calls(first)):
+            if self.is_word_of_name(first) and placed:
                 yield self.made(first, last, sure=True, new=True)
                 return
             if not (self.is_word_of_name(first) or self.tokens[first].said in self.lexicon.genitive):
                 return
-
-    def _calls(self, at: int) -> bool:
-        """Whether the words before a token say that a name follows ("call it")."""
-        before = tuple(token.said for token in self.tokens[max(0, at - _CALLING) : at])
-        return any(before[-len(said) :] == said for said in self.lexicon.calling)
 
     def _new_folder(self, first: int, last: int) -> Iterator[Spaced]:
         """Behind a noun of folders: words of a name, at least two."""

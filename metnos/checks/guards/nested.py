@@ -2,7 +2,8 @@
 
 Law: both parts are said in the clause that asks for it; nothing else is joined. "Create the folder 2027 in taxes" makes
 `taxes/2027`. "Rename taxes/old.txt to new.txt" makes `taxes/new.txt`: who renames a file does not ask for it to be moved,
-and an executor takes `new.txt` for what it says, a path below the granted folder.
+and an executor takes `new.txt` for what it says, a path below the granted folder. The same holds of a file that is copied
+or moved and told what it is called: "move a.txt to old, calling it b.txt" makes `old/b.txt`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metnos.request.explained import lexicon_of
+from metnos.request.marked import is_called
 from metnos.request.model import Slot
 from metnos.request.named import names_said
-from metnos.request.relations import PLACES, relation_in
+from metnos.request.relations import PLACES, Relation, relation_in
 from metnos.request.spaced import with_names
 from metnos.request.tokens import tokenise
 from metnos.request.wider import names_with_blanks
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from metnos.request.model import Clause, Request
 
 _NAMES = frozenset({"path", "name", "quoted"})
+_TAKING = frozenset({"copy", "move", "rename"})
 
 
 class Nested(NamedTuple):
@@ -44,15 +47,21 @@ def nested_names(request: Request, slots: Iterable[Slot] | None = None) -> tuple
     """
     making = [clause for clause in request.clauses if _makes_a_folder(clause)]
     renaming = [clause for clause in request.clauses if any(intent.verb == "rename" for intent in clause.intents)]
-    if not making and not renaming:
+    taking = [clause for clause in request.clauses if any(intent.verb in _TAKING for intent in clause.intents)]
+    if not making and not renaming and not taking:
         return ()
+    exact = slots is not None
     if slots is None:
         given = tuple(item for slot in request.slots for item in slot.items or (slot,))
         slots = (*given, *with_names((), names_with_blanks(request)))
     named = [slot for slot in slots if slot.kind in _NAMES and isinstance(slot.value, str) and slot.value]
-    named += list(_bare(request, named)) if making else []
-    folders = (found for clause in making for found in _in(request, clause, named))
-    return (*folders, *(found for clause in renaming for found in _beside(request, clause, named)))
+    called = [slot for slot in named if is_called(request, slot)] if taking else []
+    named += list(_bare(request, named if exact else [])) if making or called else []
+    folders = [found for clause in making for found in _in(request, clause, named)]
+    anew = [found for clause in renaming for found in _beside(request, clause, named)]
+    told = [found for clause in taking for found in _told(request, clause, named, called, exact)]
+    done = {found.name for found in (*folders, *anew)}
+    return (*folders, *anew, *(found for found in told if found.name not in done))
 
 
 def _bare(request: Request, named: list[Slot]) -> Iterable[Slot]:
@@ -100,3 +109,33 @@ def _beside(request: Request, clause: Clause, named: list[Slot]) -> Iterable[Nes
     for slot, name, relation in related:
         if relation in PLACES and "/" not in name and "." in name.strip("."):
             yield from (Nested(slot, file, f"{folder}/{name}", stays=True) for file, folder in files if folder)
+
+
+def _told(request: Request, clause: Clause, named: list[Slot], called: list[Slot], exact: bool) -> Iterable[Nested]:
+    inside = [slot for slot in named if clause.start <= slot.start < clause.end]
+    told = [slot for slot in inside if slot in called and "/" not in str(slot.value) and _has_ending(slot)]
+    related: list[tuple[Slot, Relation]] = [
+        (slot, relation_in(request, clause, slot)) for slot in inside if slot not in told
+    ]
+    return _called(told, related, exact) if told else ()
+
+
+def _has_ending(slot: Slot) -> bool:
+    return "." in str(slot.value).strip(".")
+
+
+def _called(told: list[Slot], related: list[tuple[Slot, Relation]], exact: bool) -> Iterable[Nested]:
+    """The new name that a file is told by, in the folder where it goes; beside the file, if no folder is said.
+
+    Not `exact`, every reading is one: a folder that may have been said keeps nothing from being beside the file.
+    """
+    for slot in told:
+        others = [each for each in related if each[0].end <= slot.start or slot.end <= each[0].start]
+        places = [(each, relation) for each, relation in others if relation in PLACES and "." not in str(each.value)]
+        for place, _ in sorted(places, key=lambda each: each[1] == "to", reverse=True):
+            yield Nested(slot, place, f"{str(place.value).rstrip('/')}/{slot.value}")
+        files = [each for each, relation in others if relation not in PLACES and _has_ending(each)]
+        one = bool(files) and max(file.start for file in files) < min(file.end for file in files)
+        if one and not (places and exact):
+            folders = ((file, str(file.value).rpartition("/")[0]) for file in files)
+            yield from (Nested(slot, file, f"{folder}/{slot.value}", stays=True) for file, folder in folders if folder)

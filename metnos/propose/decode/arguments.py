@@ -305,7 +305,7 @@ class Arguments:
         if schema.get("unit") == TIMES or schema.get("format") in ("date-time", "date"):
             return (*offers.times, *self._inputs("string"))
         if name in contract.targets or name in contract.trusted:
-            words = () if self.acts or default == HERE or offers.folders else offers.unexplained
+            words = () if self.acts or default == HERE or offers.folders else offers.unexplained_there
             said = () if offers.names else words
             return unique(
                 (*Targets(contract, offers, self.sofar, self.formats).of(name, default, said), *self._inputs("string"))

@@ -70,7 +70,8 @@ class Names(Said):
         text, opening = self.request.text, {clause.start for clause in self.request.clauses}
         found: set[str] = set()
         for slot in self.slots:
-            if slot.kind != "path" or " " in str(slot.value) or self._is_there(str(slot.value)):
+            name = str(slot.value)
+            if slot.kind != "path" or (" " in name and "(" not in name) or self._is_there(name):
                 continue
             before = next((word for word in reversed(self.words) if word.end <= slot.start), None)
             if before is None:
@@ -98,6 +99,8 @@ class Names(Said):
 
     def _is_name(self, name: str) -> bool:
         """A word that is a value of another kind or a part of a name, or tells what the files are like, names none."""
+        if self.absent.says(name):
+            return False
         if not any(word.text == name and not self._is_part(word) for word in self.words):
             return False
         if any(name in slot.text.split() and slot.kind not in NAMING for slot in self.request.slots):
@@ -210,7 +213,7 @@ class Names(Said):
         That is behind one without an article ("in documents"), or before "folder" ("in my documents folder").
         """
         lexicon = self.lexicon
-        if word.key in lexicon.never_names:
+        if word.key in lexicon.never_names or self.absent.has(word.text, word.start):
             return False
         if not word.known:
             return bool(self.mark(word))

@@ -16,6 +16,7 @@ import msgspec
 
 from metnos.checks.guards.nested import nested_names
 from metnos.plan.spelling import format_parts
+from metnos.propose.decode.absent import Absent
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.heads import Heads
 from metnos.request.explained import Explained, lexicon_of
@@ -102,8 +103,13 @@ class Said:
             path = msgspec.structs.replace(inner.name, kind="path", value=inner.text)
             dropped = () if inner.stays else (inner.place,)
             slots = tuple(path if slot is inner.name else slot for slot in slots if slot not in dropped)
-        self.slots: tuple[Slot, ...] = tuple(slot for slot in slots if slot.start not in self.ends)
+        self.absent = Absent(request, slots, there)
+        """Bare words that are no place."""
+        self.slots: tuple[Slot, ...] = tuple(slot for slot in slots if self._is_kept(slot))
         """With names that have blanks as they are meant, and folders to be made inside others as one path."""
+
+    def _is_kept(self, slot: Slot) -> bool:
+        return slot.start not in self.ends and not (slot.kind == "path" and self.absent.has(slot.text, slot.start))
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -168,7 +174,7 @@ class Said:
         asking = request.explanation.asking if isinstance(request.explanation, Explained) else ()
         reasons = [(start, end, "asks") for start, end in asking]
         reasons += [(span.start, span.end, span.reason) for span in request.spans]
-        slots = [slot for slot in (*self.slots, *request.slots) if slot.start not in self.ends]
+        slots = [slot for slot in (*self.slots, *request.slots) if self._is_kept(slot)]
         found: list[Spoken] = []
         for token in tokenise(request.text):
             if token.kind == "space":
@@ -198,6 +204,12 @@ class Said:
         """Runs of words that nothing explains, longest first, then each of the words: names that no rule sees."""
         runs = self._runs(lambda word: word.free and word.meant and not word.known)
         return unique(map(plain, islice(runs, MOST_SPANS)))
+
+    @cached_property
+    def unexplained_there(self) -> tuple[Value, ...]:
+        """Of these, those that are there, if somebody may look."""
+        there = self.there
+        return tuple(value for value in self.unexplained if there is None or there(str(value.data)))
 
     @cached_property
     def content(self) -> tuple[Value, ...]:

@@ -17,8 +17,9 @@ def offers(text: str, language: str) -> Offers:
 @pytest.mark.parametrize(
     ("language", "text", "cut"),
     [
-        ("en", "move gas.pdf home and delete the double gas (1).pdf", {'"1).pdf"'}),
-        ("it", "cancella il doppione gas (1).pdf", {'"1).pdf"'}),
+        ("en", "move gas.pdf home and delete the double gas (1).pdf", {'"gas (1).pdf"'}),
+        ("it", "cancella il doppione gas (1).pdf", {'"gas (1).pdf"'}),
+        ("it", "cancella verbale (1).pdf", set[str]()),
         ("en", "copy garden.md to x.md", set[str]()),
         ("en", "delete zork x.md", {'"x.md"'}),
         ("en", "rename garden.md to bilge water.md", set[str]()),
