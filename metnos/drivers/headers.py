@@ -1,4 +1,4 @@
-"""The names of a table's columns, and which of them hold numbers, from the beginning of its bytes.
+"""The names of a table's columns, which of them hold numbers, and the texts in them, from the bytes of it.
 
 Law: pure, and bounded by what it is given; what is no table of the kinds that executors read has none. A reader decides
 for itself when the plan runs: this only tells readings of a request apart.
@@ -62,6 +62,33 @@ def numbers_of(name: str, data: bytes, *, whole: bool) -> frozenset[str]:
         for at, column in enumerate(header)
         if _are_numbers([row[at].strip() for row in rows if at < len(row) and row[at].strip()], delimiter)
     )
+
+
+def texts_of(name: str, data: bytes) -> dict[str, list[str]]:
+    """Column → its cells that are text, as the readers keep them: not trimmed; empty: it is no table.
+
+    Args:
+        name: Of the file; its ending says what it holds.
+        data: All of it.
+
+    Raises:
+        csv.Error: A cell is longer than any reader takes.
+    """
+    ending, text = _text_of(name, data, whole=True)
+    held: dict[str, list[str]] = {}
+    if "json" in ending:
+        for record in _records(text, lines=ending != "json", most=None):
+            for key, value in record.items():
+                held.setdefault(key, []).extend([value] if isinstance(value, str) else [])
+        return held
+    delimiter, first = _cut(text)
+    columns = [cell.strip() or f"column{at}" for at, cell in enumerate(first, 1)]
+    held = {column: [] for column in columns}
+    rows = (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+    for row in islice(rows, 1, None):
+        for column, cell in zip(columns, row, strict=False):
+            held[column].append(cell)
+    return held
 
 
 def _are_numbers(cells: list[str], delimiter: str) -> bool:

@@ -1,9 +1,9 @@
 """Whether something is there by a name that a person said, for whoever has to tell readings of their words apart (ADR 0025);
-and whether words of theirs are columns of a table that they named (ADR 0026).
+whether words of theirs are columns of a table that they named (ADR 0026), and whether they stand in its cells (ADR 0029).
 
 Law: through the same door as an executor's files: below the granted folders, no symlink, nothing withheld. The answer is
-yes or no, of a column with its spelling and whether it holds numbers; nothing is listed, and nothing else of a file is handed on. Of a table only the
-beginning is read.
+yes or no, of a column with its spelling and whether it holds numbers; nothing is listed, and nothing else of a file is
+handed on. Of a header only the beginning is read; of a table that is longer than a bound no cell is known.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import csv
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from metnos.drivers.headers import header_of, numbers_of
+from metnos.drivers.headers import header_of, numbers_of, texts_of
 from metnos.execute.grant import Grant
 from metnos.execute.roots import RootedFiles
+from metnos.propose.decode.cells import Found, found_in
 from metnos.propose.decode.heads import matching
 from metnos.sdk import FilesError
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 256 * 1024
 """Of a table, for its header; a longer JSON document has none."""
+MOST_HELD: Final = 2 * 1024 * 1024
+"""Bytes of a table whose cells are looked through."""
 
 
 class Looks:
@@ -74,6 +77,25 @@ class Looks:
             return numbers_of(file, data, whole=size <= len(data)).intersection(columns)
         except csv.Error:
             return frozenset()
+
+    def cells(self, file: str, passages: Sequence[str], columns: Sequence[str]) -> Found | None:
+        """Which passages stand in the cells of a table, and in which of its columns; None: nobody can tell.
+
+        Args:
+            file: The table.
+            passages: Of the request.
+            columns: Confirmed ones, that are told apart from the others.
+        """
+        with self._files() as files:
+            try:
+                data, size = files.read(file, limit=MOST_HELD)
+            except (FilesError, OSError, ValueError):
+                return None
+        try:
+            texts = texts_of(file, data) if size <= len(data) else {}
+        except csv.Error:
+            return None
+        return found_in(texts, passages, columns) if texts else None
 
 
 def looks(settings: Settings) -> Looks:

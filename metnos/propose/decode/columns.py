@@ -116,8 +116,16 @@ class Columns:
                 if all(each.free and each.key != "," for each in between):
                     yield (first, last), self.said.request.text[word.start : self.words[last].end]
 
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where the confirmed columns begin and end in the request."""
+        return tuple((self.words[at].start, self.words[self._last(at)].end) for at in self.confirmed or ())
+
+    def is_cue(self, name: str, at: int) -> bool:
+        """Whether the word there is a cue of a table."""
+        return self._is(name, at)
+
     def _is(self, name: str, at: int) -> bool:
-        """Whether the word there is a cue."""
         if not 0 <= at < len(self.words) or not self.words[at].free:
             return False
         key = self.words[at].key

@@ -92,22 +92,27 @@ def type_class(entry: Entry, name: str) -> str:
     return "boolean" if kinds == frozenset[Kind]({"boolean"}) else "any"
 
 
+def figures_and_times(offers: Offers) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The numbers and the times that something may be compared with."""
+    zero = [Value(0)] if offers.mentions("zero") or offers.mentions("sign") else []
+    return unique((*offers.numbers, *offers.integers, *zero)), offers.times
+
+
 def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
     """What the request offers to compare a field of such a type with."""
     said = (*offers.quoted, *offers.extensions)
     texts = unique((*said, *offers.unexplained, *offers.names, *offers.compared))
     named = texts if offers.mentions(NAMED) else unique((*offers.quoted, *offers.names))
-    zero = [Value(0)] if offers.mentions("zero") or offers.mentions("sign") else []
-    numbers = unique((*offers.numbers, *offers.integers, *zero))
+    numbers, times = figures_and_times(offers)
     return {
         "text": texts,
         "name": named,
         "ending": tuple(value for value in unique(said) if str(value.data).startswith(".")),
-        "time": offers.times,
+        "time": times,
         "number": numbers,
         "bytes": (*offers.sizes, *([Value(0)] if offers.mentions("zero") else [])),
         "boolean": (Value(True), Value(False)),
-        "any": (*offers.columns.values(texts), *numbers, *offers.times),
+        "any": (*offers.columns.values(texts), *numbers, *times),
     }[kind]
 
 

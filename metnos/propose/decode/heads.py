@@ -43,13 +43,13 @@ class Heads(Protocol):
 
 def matching(header: Iterable[str], passages: Iterable[str]) -> dict[str, str]:
     """Passage → the column of the header that it means."""
-    columns = [(name, _words(name)) for name in dict.fromkeys(header)]
+    columns = [(name, words_of(name)) for name in dict.fromkeys(header)]
     found: dict[str, str] = {}
     for passage in passages:
-        words = _words(passage)
+        words = words_of(passage)
         exact = [name for name, _ in columns if name == passage]
-        same = exact or [name for name, own in columns if len(own) == len(words) and all(map(_alike, own, words))]
-        part = same or [name for name, own in columns if words and all(any(_alike(w, o) for o in own) for w in words)]
+        same = exact or [name for name, own in columns if len(own) == len(words) and all(map(alike, own, words))]
+        part = same or [name for name, own in columns if words and all(any(alike(w, o) for o in own) for w in words)]
         if len(part) == 1:
             found[passage] = part[0]
         elif same:
@@ -58,11 +58,13 @@ def matching(header: Iterable[str], passages: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a name, without case and marks."""
     return tuple(word.casefold() for word in _APART.split(_HUMP.sub(" ", normalize("NFC", text))) if word)
 
 
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
+    """Whether two words differ by their number at most."""
     return one == other or not _stems(one).isdisjoint(_stems(other))
 
 

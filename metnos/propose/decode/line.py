@@ -27,6 +27,7 @@ from metnos.propose.decode.choices import (
     Value,
 )
 from metnos.propose.decode.clauses import Afterwards
+from metnos.propose.decode.columns import OPEN
 from metnos.propose.decode.entry import Entry
 from metnos.propose.decode.formats import endings_of, endings_of_siblings, reads
 from metnos.propose.decode.parts import Parts, without
@@ -98,6 +99,9 @@ class Tools:
             masked: Choices that are closed at this line.
             musts: Values that this line has to say.
         """
+        row = self.values.rows(sofar) if not musts and sofar.number < MOST_STEPS else None
+        if row is not None and (forms := self._said(self.bounds, sofar, masked, (row,))):
+            return Line(sofar.number, tuple(forms), False)
         ends = not musts and sofar.covered and Choice(END) not in masked
         if sofar.number > MOST_STEPS:
             return Line(sofar.number, (), ends)
@@ -118,6 +122,8 @@ class Tools:
     ) -> list[Form]:
         named = any(must.named for must in musts)
         bounds = [bound for bound in bounds if not (named and bound.contract.field_of_input)]
+        if any(must.held for must in musts):
+            bounds = [bound for bound in bounds if may_repeat(bound) and bound.contract.field_of_input]
         forms = (form for bound in bounds for form in self.forms(bound, sofar, masked))
         return [said for form in forms for said in once_each(musts, form)]
 
@@ -161,8 +167,16 @@ class Tools:
             for name in args
             if name in bound.contract.own_text or "*" in str(properties.get(name, {}).get("default", ""))
         ]
+        sought += self._rows_said(bound, args)
         cased = {CASE: True} if sought and CASE in bound.args and CASE not in args else {}
         return {**step, "args": {**args, **told, **cased}} if told or cased else step
+
+    def _rows_said(self, bound: Bound, args: dict[str, Any]) -> list[str]:
+        """The arguments that hold what stands in a table, whatever its case there."""
+        if not bound.contract.field_of_input or OPEN.data in args.values():
+            return []
+        held = frozenset(form for cell in self.offers.held.cells for form in self.offers.held.forms(cell))
+        return [name for name, data in args.items() if isinstance(data, str | list) and Value(data).json in held]
 
     def _way(self, schema: Any) -> str:
         """Of several ways the one that the request names by what is no everyday word; empty: none, or more than one."""

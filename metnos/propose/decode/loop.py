@@ -195,7 +195,8 @@ class _Writing:
         """
         for left in self.of.tools.values.left(now):
             places = [(at, step["tool"]) for at, step in enumerate(now.steps)]
-            places += [(at, "") for at in (len(now.steps), *range(len(now.steps)))]
+            places += [(at, "") for at in (*range(len(now.steps)), len(now.steps))] if left.held else []
+            places += [(at, "") for at in (len(now.steps), *range(len(now.steps)))] if not left.held else []
             for at, tool in places:
                 must = left._replace(tool=tool)
                 musts = [*self.musts[at], must]

@@ -16,7 +16,9 @@ from metnos.checks.guards.destination import PLACING, destination_of
 from metnos.checks.guards.grounding import places_said
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.columns import Columns
 from metnos.propose.decode.endings import is_ending, is_file_name
+from metnos.propose.decode.held import Held
 from metnos.propose.decode.said import NAMED, Said, Spoken, plain
 from metnos.request.named import names_said
 from metnos.request.relations import LOOKED_IN, relation_of
@@ -51,9 +53,24 @@ class Names(Said):
     """The names of one request. Each list is made when it is first asked for."""
 
     @cached_property
+    def columns(self) -> Columns:
+        """Those of tables that nobody has seen yet."""
+        return Columns(self)
+
+    @cached_property
+    def held(self) -> Held:
+        """What of the request stands in the tables that it names."""
+        return Held(self, self.columns)
+
+    def is_held(self, text: str) -> bool:
+        """Whether a passage says which rows of a table, and so names nothing."""
+        return plain(text).json in self.held.texts
+
+    @cached_property
     def names(self) -> tuple[Value, ...]:
         """What is named: paths, names, quoted text, addresses, URLs; as a target may be written."""
-        slots = [slot.value for slot in self.of(NAMING) if isinstance(slot.value, str) and slot.value]
+        said = (slot for slot in self.of(NAMING) if slot.kind != "path" or not self.is_held(slot.text))
+        slots = [slot.value for slot in said if isinstance(slot.value, str) and slot.value]
         return unique(plain(name) for name in (*slots, *filter(self._is_name, names_said(self.request))))
 
     @cached_property
@@ -110,6 +127,8 @@ class Names(Said):
             return False
         if any(word.text == name and word.free and self.speaks(word, NAMED) for word in self.words):
             return False  # "in the name"
+        if self.is_held(name):
+            return False
         if all(word.start in self.ends for word in self.words if word.text == name):
             return False  # "at the end of"
         for before, word in zip(self.words, self.words[1:], strict=False):
@@ -205,7 +224,7 @@ class Names(Said):
         ):
             if mark.key == IN or (relation_of(mark.key, lexicon) in LOOKED_IN and before in nouns):
                 direct.add(plain(word.text))
-        return frozenset(direct)
+        return frozenset(value for value in direct if value.json not in self.held.texts)
 
     def _is_place(self, word: Spoken) -> bool:
         """A word that nothing explains behind a word of place; or a noun where a name stands.
@@ -213,7 +232,7 @@ class Names(Said):
         That is behind one without an article ("in documents"), or before "folder" ("in my documents folder").
         """
         lexicon = self.lexicon
-        if word.key in lexicon.never_names or self.absent.has(word.text, word.start):
+        if word.key in lexicon.never_names or self.absent.has(word.text, word.start) or self.is_held(word.text):
             return False
         if not word.known:
             return bool(self.mark(word))

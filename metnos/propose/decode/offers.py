@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from metnos.cache.generalise.conversions import CONVERSIONS, convert
 from metnos.propose.decode.choices import Value, unique
-from metnos.propose.decode.columns import Columns
 from metnos.propose.decode.endings import is_ending
 from metnos.propose.decode.moments import UNITS, Times
 from metnos.propose.decode.naming import NAMING
@@ -38,11 +37,6 @@ class Offers(Times):
     """The values of one request. Made once; each list when it is first asked for."""
 
     @cached_property
-    def columns(self) -> Columns:
-        """Those of tables that nobody has seen yet."""
-        return Columns(self)
-
-    @cached_property
     def globs(self) -> tuple[Value, ...]:
         """Patterns of file names: `*.ext` from kinds of files, `*text*` from what was quoted; of other words, if of names."""
         found = [slot.value for slot in self.of({"glob"})]
@@ -52,7 +46,7 @@ class Offers(Times):
         # What opens a sentence is a verb, known or not; where something is to be put is no pattern.
         found += [f"*.{word.lower()}" for word in self.kinds]
         words = [w.text for w in self.words[1:] if w.free and w.meant and not w.known and self._is_of_names(w)]
-        words = [word for word in words if word not in names and not is_ending(word)]
+        words = [word for word in words if word not in names and not is_ending(word) and not self.is_held(word)]
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
         patterns = unique(plain(pattern) for pattern in found if isinstance(pattern, str))
         return tuple(pattern for pattern in patterns if pattern.json not in self.arrivals)

@@ -12,9 +12,11 @@ from metnos.plan.jsondata import is_object
 from metnos.plan.spelling import is_plain
 from metnos.propose.decode.choices import SOURCE, Argument, Choice, Fork, Form, Group, OneOf, Part, Value
 from metnos.propose.decode.endings import is_file_name
-from metnos.propose.decode.entry import compared, type_class
+from metnos.propose.decode.entry import compared, figures_and_times, type_class
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from metnos.propose.decode.arguments import Arguments
 
 FOLDERS: Final = frozenset({"folder", "dir", "directory"})
@@ -168,6 +170,9 @@ class Parts:
         for value in argument.node.values:
             by_class.setdefault(type_class(entry, str(value.data)), []).append(value)
         for kind, fields in by_class.items():
+            if kind == "any" and self.arguments.offers.held.known:
+                ways += self._held(name, tuple(fields), rest, free)
+                continue
             parts: list[Argument | None] = [Argument(name, OneOf(tuple(fields)))]
             for other in rest:
                 only = compared(self.arguments.offers, kind) if other in free else None
@@ -176,6 +181,24 @@ class Parts:
             if len(whole) == len(parts):
                 ways.append(tuple(whole))
         return Fork(tuple(ways))
+
+    def _held(
+        self, name: str, fields: tuple[Value, ...], rest: list[str], free: list[str]
+    ) -> Iterator[tuple[Part, ...]]:
+        """The comparisons of columns whose cells are known."""
+        offers = self.arguments.offers
+        for way in offers.held.ways(fields, *figures_and_times(offers)):
+            parts: list[Argument | None] = [Argument(name, OneOf((way.field,)))]
+            for other in rest:
+                only = way.values if other in free else None
+                found = self.arguments.argument(other, required=True, only=only) if only != () else None
+                if found is not None and other not in free and isinstance(found.node, OneOf):
+                    ops = tuple(value for value in found.node.values if value.data in way.ops)
+                    found = Argument(other, OneOf(ops)) if ops else None
+                parts.append(found)
+            whole = [part for part in parts if part is not None]
+            if len(whole) == len(parts):
+                yield tuple(whole)
 
     def _is_free(self, name: str) -> bool:
         """It takes values of several types, so the field decides."""

@@ -45,6 +45,8 @@ class Must(NamedTuple):
     """By this tool; empty: by any."""
     named: bool = False
     """It is a name: it says which file or folder, and never what a field of it holds."""
+    held: bool = False
+    """It stands in the cells of a table: it says which rows, and never which file."""
 
 
 class Told(NamedTuple):
@@ -60,7 +62,10 @@ class Values:
     """The values of one request."""
 
     def __init__(self, offers: Offers) -> None:
-        typed = [Told(slot.kind, slot.text, forms) for slot in offers.slots if (forms := offers.forms(slot))]
+        self._held = offers.held
+        self._rows = {cell.start: Must(offers.held.forms(cell), held=True) for cell in offers.held.cells if cell.owed}
+        slots = [slot for slot in offers.slots if slot.start not in self._rows]
+        typed = [Told(slot.kind, slot.text, forms) for slot in slots if (forms := offers.forms(slot))]
         slotted = {form for told in typed for form in told.forms}
         places = [str(value.data) for value in offers.places if value.json not in slotted]
         bare = [Told("path", name, frozenset({plain(name).json, plain(f"*{name}*").json})) for name in places]
@@ -80,7 +85,15 @@ class Values:
         timed = any(made.kind == TIME for made in sofar.made)
         wanted = [told for told in self.all if not (timed and told.kind in TIMES)]
         left = [told for told in wanted if used.isdisjoint(told.forms) and not any(_stands_in(told, t) for t in texts)]
-        return tuple(dict.fromkeys(Must(told.forms, named=told.kind in NAMES) for told in left))
+        rows = (must for must in self._rows.values() if used.isdisjoint(must.forms))
+        return tuple(dict.fromkeys((*(Must(told.forms, named=told.kind in NAMES) for told in left), *rows)))
+
+    def rows(self, sofar: Sofar) -> Must | None:
+        """What says which rows of the table that was read are meant, and no step has used; None: nothing, or it can wait."""
+        used = {each for step in sofar.steps for each in _written(step)}
+        if len(self._held.tables) != 1 or plain(self._held.tables[0]).json not in used:
+            return None
+        return next((must for must in self._rows.values() if used.isdisjoint(must.forms)), None)
 
     def cut(self, sofar: Sofar) -> int:
         """How many names are written that may be only a part of what was said."""
