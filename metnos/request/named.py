@@ -34,7 +34,9 @@ def names_said(request: Request) -> tuple[str, ...]:
 
 def _names(seen: Sequence[Seen], lexicon: Lexicon) -> Iterator[str]:
     for at, token in enumerate(seen):
-        bare = token.bare and (token.said not in lexicon.never_names or token.raw != token.said)
+        # A request that speaks of words ("that says …") has all of them as written, and places all the same.
+        strange = token.bare or (token.word is None and token.kind == "word")
+        bare = strange and (token.said not in lexicon.never_names or token.raw != token.said)
         if token.said and _is_announced(seen, at, lexicon) and (bare or _stands_alone(seen, at, lexicon)):
             yield token.raw
 

@@ -50,7 +50,10 @@ def relation_in(request: Request, clause: Clause, slot: Slot) -> Relation:
 def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
     """The word that says what a slot is to its verb: `to`, `in`, `from` …; `""` if it is what is acted on."""
     lexicon = lexicon_of(request)
-    words = [token.key for token in tokenise(request.text[clause.start : slot.start]) if token.kind == "word"]
+    tokens = [token for token in tokenise(request.text[clause.start : slot.start]) if token.kind in ("word", "path")]
+    # A file between them has taken the preposition, if what follows is a text: 'add to a.txt the line "x"'.
+    past = max((at for at, token in enumerate(tokens) if slot.kind == "quoted" and token.kind == "path"), default=-1)
+    words = [token.key for token in tokens[past + 1 :] if token.kind == "word"]
     for at in range(len(words) - 1, max(-1, len(words) - 1 - _REACH), -1):
         key = words[at]
         if at and is_aside(key, words[at - 1], lexicon):

@@ -311,6 +311,8 @@ class Arguments:
                 (*Targets(contract, offers, self.sofar, self.formats).of(name, default, said), *self._inputs("string"))
             )
         if name in contract.own_text:
+            if self.acts and offers.contents:
+                return offers.contents
             if not required:
                 return offers.quoted
             given = (*self._inputs("string"), *figures(self.sofar, self.offers))

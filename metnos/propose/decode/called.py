@@ -85,6 +85,7 @@ class Called:
         there = self.words[at : at + len(cue)]
         return len(there) == len(cue) and all(
             (word.free or not free)
+            and not self.offers.is_told(word.start)
             and (word.key.startswith(part[:-1]) if part.endswith("*") else word.key == part.casefold())
             for part, word in zip(cue, there, strict=True)
         )
@@ -259,7 +260,8 @@ class Called:
     def _sought(self) -> Iterator[str]:
         cues = {*self.at("inside"), *self.at("remaining")}
         for value in self.offers.quoted:
-            yield str(value.data)
+            if value not in self.offers.contents:
+                yield str(value.data)
         for at, word in enumerate(self.words):
             named = any(
                 slot.start == word.start and slot.kind in ("path", "name") for slot in self.offers.slots

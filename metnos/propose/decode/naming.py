@@ -69,8 +69,9 @@ class Names(Said):
     @cached_property
     def names(self) -> tuple[Value, ...]:
         """What is named: paths, names, quoted text, addresses, URLs; as a target may be written."""
+        told = [content.slot for content in self.told]
         said = (slot for slot in self.of(NAMING) if slot.kind != "path" or not self.is_held(slot.text))
-        slots = [slot.value for slot in said if isinstance(slot.value, str) and slot.value]
+        slots = [slot.value for slot in said if slot not in told and isinstance(slot.value, str) and slot.value]
         return unique(plain(name) for name in (*slots, *filter(self._is_name, names_said(self.request))))
 
     @cached_property

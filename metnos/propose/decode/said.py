@@ -19,6 +19,7 @@ from metnos.plan.spelling import format_parts
 from metnos.propose.decode.absent import Absent
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.heads import Heads
+from metnos.request.contents import contents_said, with_contents
 from metnos.request.explained import Explained, lexicon_of
 from metnos.request.spaced import chosen, with_names
 from metnos.request.tokens import tokenise
@@ -103,6 +104,9 @@ class Said:
             path = msgspec.structs.replace(inner.name, kind="path", value=inner.text)
             dropped = () if inner.stays else (inner.place,)
             slots = tuple(path if slot is inner.name else slot for slot in slots if slot not in dropped)
+        self.told = contents_said(request)
+        """What files are to hold."""
+        slots = with_contents(slots, self.told)
         self.absent = Absent(request, slots, there)
         """Bare words that are no place."""
         self.slots: tuple[Slot, ...] = tuple(slot for slot in slots if self._is_kept(slot))
@@ -164,6 +168,15 @@ class Said:
         return bool(wanted) and wanted in self._said[1]
 
     @cached_property
+    def contents(self) -> tuple[Value, ...]:
+        """What files are to hold, as it was said; none: it was not said so."""
+        return unique(plain(str(content.slot.value)) for content in self.told)
+
+    def is_told(self, start: int) -> bool:
+        """Whether a word stands in a content, or in what announces one."""
+        return any(content.start <= start < content.slot.end for content in self.told)
+
+    @cached_property
     def quoted(self) -> tuple[Value, ...]:
         """Quoted text and names."""
         return unique(plain(slot.value) for slot in self.of(SAYING) if isinstance(slot.value, str) and slot.value)
@@ -180,7 +193,7 @@ class Said:
             if token.kind == "space":
                 continue
             reason = next((why for start, end, why in reasons if start <= token.start < end), "unknown")
-            reason = "stop" if token.start in self.ends else reason
+            reason = "stop" if token.start in self.ends or self.is_told(token.start) else reason
             meant = reason not in ("stop", "polite") and token.kind != "punct"
             slot = next((slot for slot in slots if slot.start <= token.start < slot.end), None)
             if slot is not None and token.start > slot.start and found and found[-1].end >= token.start:

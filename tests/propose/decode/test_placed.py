@@ -121,7 +121,7 @@ def test_the_grammar_of_a_line(shipped: Checks, text: str, steps: tuple[Plan, ..
     ("text", "values"),
     [
         ("files in my documents folder older than 2 years", {"2 years", "documents"}),
-        ("write a note that says buy milk at 5 pm into todo.txt", {"todo.txt"}),
+        ("write a note that says buy milk at 5 pm into todo.txt", {"buy milk at 5 pm", "todo.txt"}),
         ("fai una copia di sicurezza di documents/letter.md", {"documents/letter.md"}),
         ("quali file della cartella documents sono vuoti", {"documents", ""}),
         ("show the files from inbox", {"inbox"}),
