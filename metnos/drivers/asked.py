@@ -127,6 +127,7 @@ def _proposal(value: Any, at: int, candidates: tuple[str, ...]) -> i.AnyInput:
         unreadable=reply.diagnostics,
         written=reply.written,
         unsure=reply.unsure or msgspec.UNSET,
+        acts=reply.acts or msgspec.UNSET,
     )
 
 

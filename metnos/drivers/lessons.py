@@ -15,6 +15,12 @@ PLAN_FAULTS: Final = frozenset(("arguments", "data"))
 
 
 def is_lesson(state: TurnState) -> bool:
-    """Whether the plan that succeeded was made for the request and nothing else."""
+    """Whether the plan that succeeded was made for the request and nothing else, and its words alone admit it."""
     questions = state.dialogs - state.guesses  # that a plan was shown before it began has not changed it
-    return state.opened.plan is None and len(state.plans) == 1 and questions == 0 and not state.inputs
+    return (
+        not state.inferred
+        and state.opened.plan is None
+        and len(state.plans) == 1
+        and questions == 0
+        and not state.inputs
+    )

@@ -119,6 +119,7 @@ def open_planner(
     from pathlib import Path
 
     from metnos.propose import planner
+    from metnos.propose.acts import ActReader
     from metnos.propose.models.pull import FOLDER
     from metnos.propose.prompt.blocks import WorkedPrompt
     from metnos.propose.prompt.gate import Gate
@@ -133,6 +134,7 @@ def open_planner(
         doubt=gate.doubt,
         router=router,
         there=there,
+        reader=ActReader(models),
     )
 
 

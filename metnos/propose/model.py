@@ -10,7 +10,7 @@ import msgspec
 from metnos.plan.codes import CODES
 from metnos.plan.diagnostics import Diagnostic
 from metnos.propose.signatures import shortened
-from metnos.request.model import Request
+from metnos.request.model import ACTS, Act, Request
 
 Purpose = Literal["first", "repair", "recovery", "continuation"]
 MOST_TOKENS: Final = 2**53 - 1
@@ -124,9 +124,10 @@ class _Told(msgspec.Struct, frozen=True):
 
     @property
     def usage(self) -> dict[str, int]:
-        """As `TurnResult.usage` counts."""
+        """As `TurnResult.usage` counts: the plan, and apart from it what reading the request cost."""
         found: Any = self
-        return {"planning_calls": found.calls, "tokens_in": found.tokens_in, "tokens_out": found.tokens_out}
+        spent = {"planning_calls": found.calls, "tokens_in": found.tokens_in, "tokens_out": found.tokens_out}
+        return {**spent, **found.reading}
 
 
 class Proposal(_Told, frozen=True):
@@ -135,7 +136,7 @@ class Proposal(_Told, frozen=True):
         return Proposal(reply.text, model=reply.model, tokens_in=reply.usage.input, tokens_out=reply.usage.output)
 
     Raises:
-        TypeError: A number is no integer, `model` no text, or `unsure` neither True nor False.
+        TypeError: A number is no integer, `model` no text, `unsure` neither True nor False, or one of `acts` none.
         ValueError: A number is negative or beyond 2^53 - 1.
     """
 
@@ -148,10 +149,17 @@ class Proposal(_Told, frozen=True):
     """Calls to models that it took."""
     unsure: bool = False
     """The proposer is not sure that this is what was meant: a person sees the plan first, and nothing of it runs before."""
+    acts: tuple[Act, ...] = ()
+    """What the request asks to be done, as a model read it. Counts only where the lexicon found no effect in it
+    (`metnos.request.acts`), and then every effect is asked about, whatever was allowed beforehand."""
+    reading: dict[str, int] = {}
+    """What that reading cost beside the plan: `reading_calls`, `reading_tokens_in`, `reading_tokens_out`."""
 
     def __post_init__(self) -> None:
         """As for `Declined`."""
         super().__post_init__()
+        if not set(self.acts) <= set(ACTS):
+            raise TypeError(f"acts are of {', '.join(ACTS)}, not {self.acts!r}")
         if not isinstance(self.unsure, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"unsure is True or False, not {type(self.unsure).__name__}")
 
@@ -172,6 +180,8 @@ class Declined(_Told, frozen=True, kw_only=True):
     tokens_in: int = 0
     tokens_out: int = 0
     calls: int = 1
+    reading: dict[str, int] = {}
+    """As for `Proposal`."""
 
     def __post_init__(self) -> None:
         """As for `Proposal`."""

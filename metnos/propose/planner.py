@@ -9,7 +9,7 @@ the grammar has passed validator and guards before it is handed over. Each purpo
 
 | purpose | what is done |
 |---|---|
-| first | a question or a refusal by code; else a plan, line by line |
+| first | what is to be done is read where the lexicon leaves a gap; a question or a refusal by code; else a plan, line by line |
 | repair | the lines before the first fault stand, its choice is closed; if nothing is left, a new plan, told the faults |
 | recovery | a new plan without the tool that failed |
 | continuation | a new plan, told what is given and done, by name and type |
@@ -19,32 +19,37 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
 from metnos.checks.guards.asked import GENERAL
 from metnos.checks.model import CheckContext
+from metnos.propose.acts import NOTHING
 from metnos.propose.decode.choices import Choice
-from metnos.propose.decode.loop import Decoder, choice_of, step_of
+from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.model import Bounds, Impossible, Written
-from metnos.propose.decode.state import NO_STEP, Checks
+from metnos.propose.decode.state import Checks
 from metnos.propose.doubt import CLOSE, NEAR, is_doubtful
 from metnos.propose.model import Declined, Proposal
-from metnos.propose.models.ports import Message, ModelFault, Stop, Usage
+from metnos.propose.models.ports import Message, ModelFault, Stop
 from metnos.propose.models.registry import decodes
+from metnos.propose.purposes import failed_tools, kept, plain, without_faults
+from metnos.propose.telling import told, with_reading, with_wasted
+from metnos.request.acts import with_acts
 from metnos.request.understand import understand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from metnos.contracts.catalog import Catalog
+    from metnos.propose.acts import Reading
     from metnos.propose.candidates import Candidates
     from metnos.propose.decode.state import Plan
     from metnos.propose.model import PlanRequest
     from metnos.propose.models.config import ModelConfig
     from metnos.propose.models.ports import ChatModel, DecodingModel, Role, Session
-    from metnos.propose.models.registry import Attempted, RoleModel
+    from metnos.propose.models.registry import RoleModel
     from metnos.propose.routing import Routed
     from metnos.request.model import Request
 
@@ -133,6 +138,7 @@ class Planner:
         bounds: Bounds | None = None,
         router: Callable[..., Routed] | None = None,
         there: Callable[[str], bool] | None = None,
+        reader: Callable[[Request, Stop], Reading] | None = None,
     ) -> None:
         """Prepare; no model is opened.
 
@@ -147,6 +153,7 @@ class Planner:
             bounds: What one plan may cost.
             router: Which tools a plan may name; None: `Router` over the catalog.
             there: Whether a file or folder is there, asked of passages of the request alone; None: nobody may look.
+            reader: Reads what is to be done where the lexicon leaves a gap (`propose.acts`); None: nobody does.
         """
         self._models = models
         self._catalog = catalog
@@ -159,6 +166,7 @@ class Planner:
         self._bounds = bounds
         self._router = router
         self._there = there
+        self._reader = reader
         self._running: set[Stop] = set()
         self._lock = threading.Lock()
 
@@ -172,16 +180,26 @@ class Planner:
             candidates: The tools that it may name.
             stop: When to end early; None: only `cancel` does.
         """
-        task = self._task(request, candidates)
-        first = request.purpose == "first"
-        known = self._known(task) if first else None
-        if known is not None:
-            return _told(known, "")
         with self._stoppable(stop) as running:
+            task, reading = self._understood(request, candidates, running)
+            known = self._known(task, reading) if request.purpose == "first" else None
+            if known is not None:
+                return with_reading(told(known, ""), reading)
             done = self._models.role(self._role).attempt(
-                lambda model, config, limits: self._work(task, model, config, limits), stop=running
+                lambda model, config, limits: self._work(task, reading.certain, model, config, limits), stop=running
             )
-        return _with_wasted(done)
+        return with_reading(with_wasted(done), reading)
+
+    def _understood(self, request: PlanRequest, candidates: Candidates, stop: Stop) -> tuple[_Task, Reading]:
+        """The call, and what a model read in the request where its words leave open what is to be done."""
+        task = self._task(request, candidates)
+        plainly = task.decoder.tools.wanted.called.plainly_inside
+        if self._reader is None or request.purpose != "first" or plainly:
+            return task, NOTHING
+        reading = self._reader(task.understood, stop)
+        if not reading.acts:
+            return task, reading
+        return self._task(request.read_as(with_acts(task.understood, reading.acts)), candidates), reading
 
     @property
     def router(self) -> Callable[..., Routed]:
@@ -192,7 +210,7 @@ class Planner:
             self._router = Router(self._catalog)
         return self._router
 
-    def _known(self, task: _Task) -> Written | Impossible | None:
+    def _known(self, task: _Task, reading: Reading) -> Written | Impossible | None:
         """What is said without a model.
 
         Where no tool knows any part of the request, that: nothing is asked for a thing that no tool makes ("set the
@@ -200,7 +218,7 @@ class Planner:
         """
         known = task.decoder.refused()
         parts = task.routed.clauses
-        unknown = bool(parts) and not any(part.served for part in parts)
+        unknown = bool(parts) and not reading.acts and not any(part.served for part in parts)
         general = isinstance(known, Written) and not task.decoder.offers.mentions(GENERAL)
         if unknown and (general or (known is None and self._gate is None)):
             return Impossible(code="out-of-scope", about=", ".join(task.routed.unserved))
@@ -251,12 +269,16 @@ class Planner:
             masked=masked,
         )
 
-    def _work(self, task: _Task, model: ChatModel, config: ModelConfig, stop: Stop) -> Proposal | Declined:
+    def _work(
+        self, task: _Task, certain: bool, model: ChatModel, config: ModelConfig, stop: Stop
+    ) -> Proposal | Declined:
         if decodes(model):
-            return self._decoded(task, model, config, stop)
+            return self._decoded(task, certain, model, config, stop)
         return self._completed(task, model, stop)
 
-    def _decoded(self, task: _Task, model: DecodingModel, config: ModelConfig, stop: Stop) -> Proposal | Declined:
+    def _decoded(
+        self, task: _Task, certain: bool, model: DecodingModel, config: ModelConfig, stop: Stop
+    ) -> Proposal | Declined:
         if not config.sha256:  # gauges are of weights, pinned or not
             config = msgspec.structs.replace(config, sha256=getattr(model, "digest", ""))
         with closing(model.session(self._prompt.prefix(task.candidates), stop=stop)) as session:
@@ -264,10 +286,10 @@ class Planner:
             mark = session.mark()
             self._ask(session, without_faults(request), task)
             lead = NEAR
-            if self._gate is not None and self._is_in_doubt(task):
+            if self._gate is not None and not certain and self._is_in_doubt(task):
                 lead = self._gate(session, request, config)
             if lead < (0.0 if self._doubt is None else -CLOSE):
-                return _told(Impossible(code="out-of-scope", usage=session.usage), model.name)
+                return told(Impossible(code="out-of-scope", usage=session.usage), model.name)
             self._open(session)
             written = task.decoder.decode(session, steps=task.steps, masked=task.masked)
             if isinstance(written, Impossible) and request.purpose == "repair" and request.diagnostics:
@@ -275,11 +297,11 @@ class Planner:
                 self._ask(session, request, task)
                 self._open(session)
                 written = task.decoder.decode(session)
-            told = _told(written, model.name, session.usage)
-            if self._doubt is None or isinstance(written, Impossible) or isinstance(told, Declined):
-                return told
+            said = told(written, model.name, session.usage)
+            if self._doubt is None or isinstance(written, Impossible) or isinstance(said, Declined):
+                return said
             return msgspec.structs.replace(
-                told, unsure=is_doubtful(written, self._doubt(config), request.purpose, lead)
+                said, unsure=is_doubtful(written, self._doubt(config), request.purpose, lead)
             )
 
     def _is_in_doubt(self, task: _Task) -> bool:
@@ -323,61 +345,3 @@ class Planner:
             tokens_out=answer.usage.tokens_out,
             calls=max(1, answer.usage.calls),
         )
-
-
-# --- what the purposes mean ------------------------------------------------------------------------------------
-
-
-def failed_tools(request: PlanRequest) -> frozenset[str]:
-    """On a recovery, the tools of the steps that its diagnostics name."""
-    if request.purpose != "recovery" or request.plan is None:
-        return frozenset()
-    steps: list[Any] = request.plan.get("steps", [])
-    at = {step_of(fault.where, len(steps)) for fault in request.diagnostics}
-    return frozenset(str(steps[number].get("tool", "")) for number in at if number < len(steps))
-
-
-def kept(request: PlanRequest) -> tuple[tuple[Plan, ...], frozenset[Choice]]:
-    """On a repair, the steps before the first fault, and the choices that it closes."""
-    steps: list[Plan] = [] if request.plan is None else list(request.plan.get("steps", ()))[:-1]
-    if not request.diagnostics or not all(isinstance(step.get("args"), dict) and "tool" in step for step in steps):
-        return (), frozenset()
-    at = min(step_of(fault.where, len(steps)) for fault in request.diagnostics)
-    step = steps[at] if at < len(steps) else NO_STEP
-    first = [fault for fault in request.diagnostics if step_of(fault.where, len(steps)) == at]
-    return tuple(steps[:at]), frozenset(choice_of(fault.where, step) for fault in first)
-
-
-def without_faults(request: PlanRequest) -> PlanRequest:
-    """Decoding needs no words about what was wrong: the choice is closed."""
-    return msgspec.structs.replace(request, diagnostics=(), plan=None, written="").read_as(request.understood)
-
-
-def plain(request: PlanRequest) -> PlanRequest:
-    """What may be shown: of a failure while running only that there was one, which the missing tool says."""
-    return request if request.purpose == "repair" else without_faults(request)
-
-
-def _told(done: Written | Impossible, model: str, usage: Usage | None = None) -> Proposal | Declined:
-    spent = usage or done.usage
-    if isinstance(done, Impossible):
-        return Declined(
-            code=done.code,
-            about=done.about,
-            model=model,
-            tokens_in=spent.tokens_in,
-            tokens_out=spent.tokens_out,
-            calls=spent.calls,
-        )
-    return Proposal(done.plan, model=model, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out, calls=spent.calls)
-
-
-def _with_wasted(done: Attempted[Proposal | Declined]) -> Proposal | Declined:
-    """With what the models before it cost in vain."""
-    wasted = done.wasted
-    return msgspec.structs.replace(
-        done.value,
-        tokens_in=done.value.tokens_in + wasted.tokens_in,
-        tokens_out=done.value.tokens_out + wasted.tokens_out,
-        calls=done.value.calls + wasted.calls,
-    )

@@ -14,6 +14,7 @@ import msgspec
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.reading import read_text
 from metnos.propose.model import Proposal
+from metnos.request.model import Act
 
 LONGEST: Final = 16_384
 """Characters of an unreadable reply that are kept."""
@@ -32,6 +33,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     usage: dict[str, int]
     unsure: bool = False
+    acts: tuple[Act, ...] = ()
 
 
 def read_reply(given: Any) -> Reply:
@@ -45,14 +47,15 @@ def read_reply(given: Any) -> Reply:
     usage = proposal.usage if proposal is not None else {"planning_calls": 1}
     model = as_utf8(proposal.model) if proposal is not None else ""
     unsure = proposal is not None and proposal.unsure
+    acts: tuple[Act, ...] = proposal.acts if proposal is not None else ()
     if isinstance(plan, dict):
-        return Reply(plan=plan, model=model, usage=usage, unsure=unsure)
+        return Reply(plan=plan, model=model, usage=usage, unsure=unsure, acts=acts)
     if not isinstance(plan, str | bytes):
         raise TypeError(f"the proposer returned {type(plan).__name__}, not {TAKEN}")
     body, faults = _read(plan)
     if body is not None:
-        return Reply(plan=body, model=model, usage=usage, unsure=unsure)
-    return Reply(diagnostics=faults, written=_shown(plan), model=model, usage=usage)
+        return Reply(plan=body, model=model, usage=usage, unsure=unsure, acts=acts)
+    return Reply(diagnostics=faults, written=_shown(plan), model=model, usage=usage, acts=acts)
 
 
 def _read(written: str | bytes) -> tuple[dict[str, Any] | None, tuple[Diagnostic, ...]]:

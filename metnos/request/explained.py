@@ -103,6 +103,10 @@ class Explained:
             self._clauses = clauses_of(self._elements())
         return self._clauses
 
+    def read_as(self, clauses: tuple[Clause, ...]) -> None:
+        """Say these clauses from now on; for a copy that nobody else has yet."""
+        self._clauses = clauses
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Explained) and (self.spans, self.clauses) == (other.spans, other.clauses)
 

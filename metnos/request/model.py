@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, get_args
 
 import msgspec
 
@@ -12,6 +12,9 @@ SlotKind = Literal[
     "path", "glob", "integer", "number", "size", "duration", "time", "date", "period", "address", "url", "quoted", "name",
     "paths", "globs", "addresses", "urls", "texts",
 ]  # fmt: skip
+Act = Literal["append", "copy", "delete", "make_folder", "move", "rename", "write"]
+"""What may be asked to be done to files, as a model may read it (`request.acts`)."""
+ACTS: Final[tuple[Act, ...]] = get_args(Act)
 LIST_OF: dict[SlotKind, SlotKind] = {
     "path": "paths",
     "glob": "globs",

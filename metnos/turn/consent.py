@@ -11,7 +11,8 @@ Law:
    a person's no, not a rule's: `user_aborted`, code `approval-expired`.
 4. It is bound to what the person saw, too: what lay at the targets when the question was asked (`TargetsSeen`) goes
    with the `StartStep`, and whoever runs it refuses if something else lies there by then (`changed-since`).
-5. A refusal ends the turn `user_aborted`; what runs is let finish, nothing new starts.
+5. What a person allowed beforehand (`assume_yes`) is what their words ask for, not what a model read in them.
+6. A refusal ends the turn `user_aborted`; what runs is let finish, nothing new starts.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def _question(
         targets=targets,
         count=count,
         untrusted=untrusted,
-        assume_yes=opened.assume_yes,
+        assume_yes=opened.assume_yes and not turn.inferred,
         forecast=forecast,
     )
 

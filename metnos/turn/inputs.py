@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from metnos.plan.diagnostics import Diagnostic
+from metnos.request.model import Act
 from metnos.sdk import Effect, Failure
 
 
@@ -116,6 +117,8 @@ class PlanProposed(Input, frozen=True, tag="plan_proposed"):
     """A reply that could not be read, cut where it is long."""
     unsure: bool | UnsetType = UNSET
     """True: the proposer is not sure that this is what was meant, and a person sees the plan first (`turn.guess`)."""
+    acts: tuple[Act, ...] | UnsetType = UNSET
+    """What the request asks to be done, as a model read it where the lexicon found no effect (`request.acts`)."""
 
 
 class FillerResolved(Input, frozen=True, tag="filler_resolved"):

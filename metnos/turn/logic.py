@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ADDED: Final[dict[str, dict[str, int]]] = {
     "TurnOpened": {"logic": 1},
-    "PlanProposed": {"unsure": 1},
+    "PlanProposed": {"unsure": 1, "acts": 1},
     "DialogAnswered": {"by": 1},
     "OpenDialog": {"guess": 1},
 }

@@ -18,6 +18,9 @@ Law:
 9. An accepted plan of which its proposer is not sure that it is what was meant is shown to a person before it begins
    (`turn.guess`); one that is to stand for a plan that failed is given up: a person who waits for an answer is not asked
    to judge a second attempt. In mode `plan` it is handed back like any other: whoever planned looks at it anyway.
+10. What a model read in the request where its words ask for no effect (`request.acts`) is asked for from then on; every
+   effect in such a turn is asked about, whatever was allowed beforehand, and the turn is no lesson: the words alone would
+   not admit its plan again.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from metnos.checks.model import CheckContext, Checked, PlanSource
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.write import to_json
 from metnos.policy.model import Allow, Deny
+from metnos.request.acts import with_acts
 from metnos.turn.advance import advance
 from metnos.turn.answer import ask, close, conclude, succeeded
 from metnos.turn.commands import LookUpPlan
@@ -43,6 +47,7 @@ from metnos.turn.table import refuse
 from metnos.turn.wanted import ask_to_fill, form_of, hold, may_fill
 
 if TYPE_CHECKING:
+    from metnos.request.model import Act
     from metnos.sdk import Failure
     from metnos.turn.commands import Guess
     from metnos.turn.inputs import PlanFound, PlanMissed, PlanProposed, TurnOpened
@@ -95,12 +100,22 @@ def plan_missed(turn: TurnState, item: PlanMissed) -> None:
 def plan_proposed(turn: TurnState, item: PlanProposed) -> None:
     """A model has written a plan."""
     turn.open.pop("propose", None)
+    if item.acts:
+        _read_as(turn, item.acts)
     if item.unreadable:
         turn.candidates += 1
         _reject(turn, turn.purpose, {}, "reader", item.unreadable, written=item.written)
     else:
         consider(turn, turn.purpose, item.plan, "model", unsure=item.unsure is True)
     advance(turn)
+
+
+def _read_as(turn: TurnState, acts: tuple[Act, ...]) -> None:
+    """From now on the request asks for what a model has read in it, where its words left that open."""
+    request = turn.request
+    assert request is not None
+    turn.request = with_acts(request, acts)
+    turn.inferred = turn.inferred or turn.request is not request
 
 
 # --- candidates --------------------------------------------------------------------------------------------------

@@ -237,6 +237,8 @@ class TurnState:
         """`at` of the input under way: the machine's only clock."""
         self.opened: TurnOpened = None  # pyright: ignore[reportAttributeAccessIssue]  # set by the first input
         self.request: Request | None = None
+        self.inferred = False
+        """What it asks to be done was read by a model, in part."""
         self.plans: list[PlanRun] = []
         self.plan: PlanRun = None  # pyright: ignore[reportAttributeAccessIssue]  # set at the first acceptance
         self.candidates = 0

@@ -19,7 +19,8 @@ from metnos.propose.model import Declined, PlanRequest, Proposal
 from metnos.propose.models.config import ModelConfig
 from metnos.propose.models.ports import Completion, Message, ModelFault, Stop, Usage
 from metnos.propose.models.registry import Attempted
-from metnos.propose.planner import Planner, failed_tools, kept
+from metnos.propose.planner import Planner
+from metnos.propose.purposes import failed_tools, kept
 from metnos.propose.routing import Routed
 from metnos.request.lexicon import lexicons_with
 from metnos.request.understand import Normaliser

@@ -4,7 +4,7 @@ Law: a proposer is asked what an engine would ask it, and its reply is read as a
 failure of its turn, never of the run. A real one takes real time, and that is the time of the turn.
 
 A script is a JSONL file, `{"turn": ID}` or `{"request": TEXT}` with a `plan` (object, JSON or line notation as text), and if
-wanted `purpose` (`first` where it is left out), `model`, `tokens_in`, `tokens_out`, `unsure`.
+wanted `purpose` (`first` where it is left out), `model`, `tokens_in`, `tokens_out`, `unsure`, `acts`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from metnos.drivers.tilde import said_at_home
 from metnos.evaluate.running.recorded import Recorded, Timed
 from metnos.propose.model import Declined, Proposal
 from metnos.propose.reply import read_reply
+from metnos.request.model import Act
 from metnos.sdk import Failure
 from metnos.turn import inputs as i
 
@@ -43,6 +44,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tokens_in: int = 0
     tokens_out: int = 0
     unsure: bool = False
+    acts: tuple[Act, ...] = ()
 
 
 class ScriptFault(Exception):
@@ -97,7 +99,12 @@ class Scripted:
         if line is None:
             return None
         said = Proposal(
-            line.plan, model=line.model, tokens_in=line.tokens_in, tokens_out=line.tokens_out, unsure=line.unsure
+            line.plan,
+            model=line.model,
+            tokens_in=line.tokens_in,
+            tokens_out=line.tokens_out,
+            unsure=line.unsure,
+            acts=line.acts,
         )
         return Timed(_input_of(said, state, self._catalog), 0)
 
@@ -146,6 +153,7 @@ def _input_of(said: Any, state: TurnState, catalog: Catalog) -> i.PlanProposed |
         unreadable=reply.diagnostics,
         written=reply.written,
         unsure=reply.unsure or msgspec.UNSET,
+        acts=reply.acts or msgspec.UNSET,
     )
 
 

@@ -25,10 +25,12 @@ from metnos.request.relations import LOOKED_IN, relation_of
 from metnos.request.words import Role
 
 if TYPE_CHECKING:
-    from metnos.request.model import Slot
+    from metnos.request.model import Clause, Slot
 
 NAMING: Final = frozenset({"path", "name", "quoted", "address", "url"})
 """Kinds of slots that name one thing."""
+NAMED_ANEW: Final = frozenset({"rename", "move", "copy"})
+"""Verbs of what takes a file to another name: to one that is there only where no other is named that is not."""
 LISTS: Final = frozenset({"paths", "addresses", "urls", "texts"})
 NOUN: Final[frozenset[Role]] = frozenset({"object"})
 IN: Final = "in"
@@ -256,20 +258,37 @@ class Names(Said):
     def arrivals(self) -> dict[str, frozenset[Action]]:
         """JSON of a name → the actions that put something there."""
         found: dict[str, set[Action]] = {}
-        lexicon = self.lexicon
         for action in actions_of(self.request):
-            slot = destination_of(self.request, action, self.slots) if action.effectful else None
-            name = slot.value if slot is not None else None
-            if name is None and action.effectful and action.intent.verb in PLACING:
-                clause = self.request.clauses[action.clause]
-                marks = [(word, self.mark(word)) for word in self.words if clause.start <= word.start < clause.end]
-                said = [(word, mark) for word, mark in marks if plain(word.text) in self.names]
-                behind = [word.text for word, mark in said if mark in lexicon.towards]
-                behind = behind or [word.text for word, mark in said if mark in lexicon.inside]
-                name = behind[-1] if behind else None
-            if isinstance(name, str):
+            name = self._goes_to(action) if action.effectful else None
+            if name is not None:
                 found.setdefault(plain(name).json, set()).add(action)
         return {name: frozenset(actions) for name, actions in found.items()}
+
+    def _goes_to(self, action: Action) -> str | None:
+        """Where an action puts something, as it is said; where its words leave that open, the file that is not there."""
+        clause, verb = self.request.clauses[action.clause], action.intent.verb
+        slot = destination_of(self.request, action, self.slots)
+        if slot is not None and isinstance(slot.value, str):
+            stands = (
+                verb in NAMED_ANEW and is_file_name(slot.value) and self.there is not None and self.there(slot.value)
+            )
+            return (self._made(clause) if stands else None) or slot.value
+        if verb not in PLACING:
+            return None
+        marks = [(word, self.mark(word)) for word in self.words if clause.start <= word.start < clause.end]
+        said = [(word, mark) for word, mark in marks if plain(word.text) in self.names]
+        behind = [word.text for word, mark in said if mark in self.lexicon.towards]
+        behind = behind or [word.text for word, mark in said if mark in self.lexicon.inside]
+        return behind[-1] if behind else self._made(clause)
+
+    def _made(self, clause: Clause) -> str | None:
+        """Of the files that a clause names the only one that is not there, where another is: it is still to be made."""
+        slots = [s for s in self.slots if clause.start <= s.start < clause.end and s.kind in ("path", "name", "quoted")]
+        names = [str(slot.value) for slot in slots if is_file_name(str(slot.value))]
+        if self.there is None or len(names) < 2:
+            return None
+        missing = [name for name in names if not self.there(name)]
+        return missing[0] if len(missing) == 1 else None
 
     @cached_property
     def written_as(self) -> frozenset[str]:
