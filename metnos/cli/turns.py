@@ -199,7 +199,9 @@ def _show(output: Output, view: TurnView, labels: dict[str, Label]) -> None:
         output.line(f"{'label':12} {label_text(name, said)}")
     for asked in view.proposals:
         counted = " ".join(f"{name}={number}" for name, number in asked.usage.items())
-        said = " ".join(filter(None, (asked.code, message("plan.unsure", output.language) if asked.unsure else "")))
+        acts = message("plan.read_as", output.language, acts=", ".join(asked.acts)) if asked.acts else ""
+        unsure = message("plan.unsure", output.language) if asked.unsure else ""
+        said = " ".join(filter(None, (asked.code, acts, unsure)))
         output.line(f"{'proposal':12} {asked.model or '-'} {asked.took_us / 1e6:.1f} s {counted} {said}".rstrip())
     for step in view.steps:
         took = f"{step.took_us / 1000:.1f} ms" if step.took_us else ""

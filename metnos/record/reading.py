@@ -67,6 +67,8 @@ class ProposalLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Why it gave no plan."""
     unsure: bool = False
     """It was not sure that its plan is what was meant."""
+    acts: tuple[str, ...] = ()
+    """What it read in the request where the words ask for no effect (`request.acts`)."""
 
 
 class TurnView(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -195,8 +197,14 @@ class _Reader:
         self._count(body)
         usage = {name: value for name, value in _object(body, "usage").items() if isinstance(value, int)}
         took = max(0, at - self.before)
-        unsure = body.get("unsure") is True
-        line = ProposalLine(model=_string(body, "proposer"), usage=usage, took_us=took, code=code, unsure=unsure)
+        line = ProposalLine(
+            model=_string(body, "proposer"),
+            usage=usage,
+            took_us=took,
+            code=code,
+            unsure=body.get("unsure") is True,
+            acts=tuple(map(str, _list(body, "acts"))),
+        )
         self._view.proposals.append(line)
 
     def _command_failed(self, body: Body, at: int) -> None:

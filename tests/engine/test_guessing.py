@@ -197,3 +197,25 @@ def test_text_that_could_be_read_is_shown_too_and_what_could_not_is_repaired(ope
     result = opens(proposer=proposer, memory=True).run_sync(SAYING)
     assert (result.status, [need.plan for need in result.needs]) == ("suspended", [2])
     assert json.loads(json.dumps(result.plan))["steps"][0]["tool"] == "add_one"
+
+
+def test_what_a_model_read_is_asked_about_recorded_told_and_not_learned(opens: Opens, folder: Path) -> None:
+    said = Proposal(plan(step("copy_files", path="a.txt", to="second.txt")), acts=("copy",))
+    asked: list[Any] = []
+
+    def approve(question: Any) -> bool:
+        asked.append(question)
+        return True
+
+    engine = opens(proposer=ScriptedProposer(said, said, said), approve=approve)
+    wish = "a.txt ought to be there a second time, as second.txt"
+    result = engine.run_sync(wish, assume_yes=True)
+    assert (result.outcome, result.source, len(asked)) == ("success", "model", 1)
+    assert (folder / "second.txt").read_text(encoding="utf-8") == "alpha\n"
+    assert engine.replay(result.turn).status == "identical"
+    assert [one.acts for one in engine.read_turn(result.turn).proposals] == [("copy",)]
+    for said_good in (False, True):
+        (folder / "second.txt").unlink()
+        if said_good:
+            engine.cache.feedback(result.turn, "good")
+        assert (engine.run_sync(wish).source, (folder / "second.txt").exists()) == ("model", True)
