@@ -1,7 +1,7 @@
 """Whether a passage of the request stands in the cells of a table that it names (ADR 0029).
 
 Law: pure. A passage is a cell if the two are equal as the filters compare: case and composed accents do not count. It is
-a part of one if it stands in it as whole words. Of a column that the request does not name only its number comes back,
+a part of one if it stands in it as whole words, or is a month or a year in a column of days (`dated.py`). Of a column that the request does not name only its number comes back,
 so that two passages of one column can be told from two of different ones; nothing of a cell does.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, runtime_checkable
 from unicodedata import normalize
+
+from metnos.propose.decode.dated import DAY, PART
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,14 +68,18 @@ def found_in(texts: Mapping[str, Sequence[str]], passages: Sequence[str], column
     patterns = {passage: re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for passage, text in asked.items()}
     whole: dict[str, set[int]] = {}
     parts: dict[str, set[int]] = {}
+    other: set[str] = set()
     for number, cells in enumerate(texts.values()):
         held = {folded(cell) for cell in cells}
         everything = "\n".join(held)
+        days = all(DAY.fullmatch(cell) for cell in held if cell)
         for passage, text in asked.items():
             if text in held:
                 whole.setdefault(passage, set()).add(number)
-            elif text in everything and patterns[passage].search(everything):
+            elif text in everything and (patterns[passage].search(everything) or PART.fullmatch(text)):
                 parts.setdefault(passage, set()).add(number)
+                other |= set() if days else {passage}
+    parts = {passage: each for passage, each in parts.items() if not (passage in other and PART.fullmatch(passage))}
     numbers = {name: number for number, name in enumerate(texts) if name in columns}
     return Found(
         {passage: frozenset(each) for passage, each in whole.items()},

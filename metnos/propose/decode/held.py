@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.cells import Cells, folded, forms_of
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.dated import dated
 from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.formats import is_table
 from metnos.propose.decode.heads import MOST_WORDS, alike, words_of
@@ -65,6 +66,8 @@ class Cell(NamedTuple):
     places: frozenset[Place]
     owed: bool
     """It says which rows are meant, so a plan may not leave it out."""
+    ops: frozenset[str] = EQUAL
+    """How it is compared."""
 
 
 class Way(NamedTuple):
@@ -81,11 +84,9 @@ class Held:
     def __init__(self, said: Said, columns: Columns) -> None:
         self.said = said
         self.columns = columns
-        self.tables = tuple(
-            str(slot.value)
-            for slot in said.slots
-            if slot.kind in ("path", "name", "quoted") and is_table(slot.value) and isinstance(slot.value, str)
-        )
+        named = (str(slot.value) for slot in said.slots if slot.kind in NAMING and is_table(slot.value))
+        self.tables = tuple(table for table in named if said.there is not None and said.there(table))
+        """Those that are there; not what is still to be written."""
         self._own = frozenset(word for table in self.tables for word in words_of(table))
         """Words of the tables' own names: they say which table, not which rows."""
 
@@ -152,7 +153,25 @@ class Held:
             over = [size for at, size in taken.items() if start < at[1] and at[0] < end]
             if places and all(end - start > size for size in over) and not any(_over(c, start, end) for c in found):
                 found.append(Cell(start, end, plain(passage), places, self._is_owed(start, end, passage)))
-        return tuple(sorted((*found, *self._inflected(found))))
+        found += self._inflected(found)
+        return tuple(sorted((*found, *self._dated(found)), key=lambda cell: cell.start))
+
+    def _dated(self, cells: list[Cell]) -> Iterator[Cell]:
+        """A month or a year of a column of days."""
+        said = [
+            each
+            for each in dated(self.said, self.columns.words)
+            if not any(_over(c, each.start, each.end) for c in cells)
+        ]
+        found = self._ask(each.text for each in said)
+        for each in said:
+            places = self._places(each.text, found=found, whole=False)
+            if places:
+                yield Cell(each.start, each.end, plain(each.text), places, owed=True, ops=frozenset({each.op}))
+
+    def covers(self, start: int) -> bool:
+        """Whether what stands there is a part of what says which rows."""
+        return any(cell.owed and cell.start <= start < cell.end for cell in self.cells)
 
     def _inflected(self, cells: list[Cell]) -> Iterator[Cell]:
         """Words of which one other form is a cell."""
@@ -214,7 +233,7 @@ class Held:
     @cached_property
     def together(self) -> tuple[tuple[Value, frozenset[Place]], ...]:
         """Lists of values of one column, which no row has at once, and where all of them stand."""
-        owed = [cell for cell in self.cells if cell.owed]
+        owed = [cell for cell in self.cells if cell.owed and cell.ops == EQUAL]
         found: dict[str, tuple[Value, frozenset[Place]]] = {}
         for place in dict.fromkeys(place for cell in owed for place in sorted(cell.places)):
             group = {folded(str(cell.value.data)): cell for cell in owed if place in cell.places}
@@ -240,11 +259,14 @@ class Held:
             numbers: That the request says.
             times: The same.
         """
-        spoken = {slot.start for slot in self.said.slots if slot.kind in ("date", "period")}
-        times = () if spoken and spoken <= {cell.start for cell in self.cells} else times
+        spoken = [slot.start for slot in self.said.slots if slot.kind in ("date", "period")]
+        times = () if spoken and all(map(self.covers, spoken)) else times
+        rows = {slot.value for slot in self.said.slots if slot.kind == "integer" and self.covers(slot.start)}
+        numbers = tuple(value for value in numbers if value.data not in rows)
         numeric = self.columns.numeric
         for field in fields:
-            yield from self._of_texts(field)
+            if numeric is None or field.data not in numeric:
+                yield from self._of_texts(field)
             ordered = numeric is None or field.data == ANY or field.data in numeric
             yield Way(field, EQUAL | ORDERS if ordered else EQUAL, numbers)
             yield Way(field, EQUAL | ORDERS, times)
@@ -253,7 +275,9 @@ class Held:
         here = self._column(str(field.data))
         lists = [made for made, places in self.together if here is None or here & places]
         joined = {each for made in lists for each in made.data}
-        said = [cell for cell in self.cells if here is None or here & cell.places]
+        cells = [cell for cell in self.cells if here is None or here & cell.places]
+        yield from (Way(field, cell.ops, (cell.value,)) for cell in cells if cell.ops != EQUAL)
+        said = [cell for cell in cells if cell.ops == EQUAL]
         alone = tuple(cell.value for cell in said if cell.value.data not in joined or self.said.mentions("reversed"))
         yield Way(field, EQUAL | INSIDE if self.said.mentions(PARTS) else EQUAL, unique(alone))
         yield Way(field, frozenset({MEMBER}), tuple(lists))

@@ -80,7 +80,8 @@ class Offers(Times):
     def counts(self) -> tuple[Value, ...]:
         """Of these, those that may say how many: not what something is compared with ("over 30")."""
         compared = self.columns.limits
-        found = (slot for slot in self.of({"integer", "number"}) if slot.start not in compared)
+        slots = self.of({"integer", "number"})
+        found = (slot for slot in slots if slot.start not in compared and not self.held.covers(slot.start))
         return unique(Value(slot.value) for slot in found if isinstance(slot.value, int))
 
     @cached_property

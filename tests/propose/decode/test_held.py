@@ -185,8 +185,8 @@ def test_comparisons(shipped: Checks, there: Looks, text: str, written: str, fit
     assert accepts(LINES.grammar(line), f"2 filter_entries <1 {written}\n") is fits
 
 
-def _decoder(shipped: Checks, there: Looks, text: str) -> Decoder:
-    request = understand(text, "en")
+def _decoder(shipped: Checks, there: Looks, text: str, language: str = "en") -> Decoder:
+    request = understand(text, language)
     names = shipped.validator._catalog.names()  # pyright: ignore[reportPrivateUsage]
     return Decoder(shipped, names, request, CheckContext(source="model", request=request), there=there)
 
@@ -223,3 +223,52 @@ def test_what_a_table_holds_is_compared_in_any_case(shipped: Checks, there: Look
     assert of.tools.completed(step)["args"]["ignore_case"] is True
     open_one: Plan = {**step, "args": {**step["args"], "field": "*"}}
     assert "ignore_case" not in of.tools.completed(open_one)["args"]
+
+
+DAYS = "date,amount,phone\n2026-09-02,10,0543 1\n2026-10-01,20,0543 2\n2025-10-09,30,0543 3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "written"),
+    [
+        ("what did we spend in September? days.csv", "en", 'op="contains" value="-09-"'),
+        ("what did we spend in September 2026? days.csv", "en", 'op="starts_with" value="2026-09-"'),
+        ("days.csv: what did we spend in October 2025 in all", "en", 'op="starts_with" value="2025-10-"'),
+        ("the September expenses, days.csv", "en", 'op="contains" value="-09-"'),
+        ("total of amount in 2025, days.csv", "en", 'op="starts_with" value="2025-"'),
+        ("le spese di settembre in days.csv", "it", 'op="contains" value="-09-"'),
+        ("quanto nel 2025? days.csv", "it", 'op="starts_with" value="2025-"'),
+    ],
+)
+def test_a_month_says_which_rows_of_a_column_of_days(
+    shipped: Checks, there: Looks, tmp_path: Path, text: str, language: str, written: str
+) -> None:
+    (tmp_path / "work" / "days.csv").write_text(DAYS, encoding="utf-8")
+    of = _decoder(shipped, there, text, language)
+    read: Plan = {"tool": "read_files_csv", "args": {"path": "days.csv"}}
+    line = of.tools.line(begin(shipped, of.request, of.context, (read,)))
+    assert accepts(LINES.grammar(line), f'2 filter_entries <1 field="*" {written}\n')
+    assert {form.tool for form in line.forms} == {"filter_entries"}
+    assert not of.offers.counts
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (DAYS, "what did we spend in March? days.csv"),
+        (DAYS, "what did we spend before September? days.csv"),
+        (DAYS, "what did we spend in September and in October? days.csv"),
+        (DAYS, "may we see days.csv"),
+        ("date,phone\n2026-09-02,02-09-33\n", "what did we spend in September? days.csv"),
+        ("phone\n02-09-33\n", "what did we spend in September? days.csv"),
+    ],
+)
+def test_no_month_says_so_elsewhere(there: Looks, tmp_path: Path, rows: str, text: str) -> None:
+    (tmp_path / "work" / "days.csv").write_text(rows, encoding="utf-8")
+    assert [cell for cell in Offers(understand(text, "en"), there).held.cells if cell.owed] == []
+
+
+def test_a_table_that_is_still_to_be_written_is_not_looked_for(there: Looks) -> None:
+    held = Offers(understand("save the rows of Ada in orders.csv to ada.csv", "en"), there).held
+    assert held.tables == ("orders.csv",)
+    assert [cell.value.data for cell in held.cells if cell.owed] == ["Ada"]
