@@ -305,12 +305,13 @@ class Planner:
             )
 
     def _is_in_doubt(self, task: _Task) -> bool:
-        """Whether the gate has something to judge: not where code knows that one text is looked for in files here, nor
-        where tools know all that is said.
+        """Whether the gate has something to judge: not where code knows that one text is looked for in files here, or what
+        is asked of the rows of a table that is there, nor where tools know all that is said.
         """
         if task.request.purpose != "first":
             return False
-        known = task.routed.plain or task.decoder.tools.wanted.called.plainly_inside
+        called = task.decoder.tools.wanted.called
+        known = task.routed.plain or called.plainly_inside or called.rows.certain
         return not (known or self._is_plain(task))
 
     def _is_plain(self, task: _Task) -> bool:

@@ -113,3 +113,13 @@ def test_values_of_other_types_are_passed_over(shipped: Shipped) -> None:
         found = shipped.data("filter_entries", entries=rows, field="*", op=op, value="x")
         assert found["entries"] == (rows[:1] if op == "contains" else [])
     assert shipped.error("filter_entries", entries=rows, field="*", op="matches", value="(")[1] == "bad-value"
+
+
+def test_a_column_that_only_numbers_the_rows_is_not_meant(shipped: Shipped) -> None:
+    rows = entries(shipped, "no;who;amount\n101;Ada;12\n102;Bob;8\n103;Ada;15\n")
+    assert shipped.data("compute_stats", entries=rows, field="*")["sum"] == 35
+    assert shipped.data("sort_entries", entries=rows, by="*")["entries"][0]["who"] == "Bob"
+    # A gap, or another order, and it may be meant; and where nothing else holds numbers it is.
+    for raw in ("n;amount\n1;12\n2;8\n4;15\n", "n;amount\n3;12\n2;8\n1;15\n"):
+        assert shipped("compute_stats", entries=entries(shipped, raw), field="*").error is not None
+    assert shipped.data("compute_stats", entries=entries(shipped, "no;who\n1;a\n2;b\n3;c\n"), field="*")["sum"] == 6

@@ -236,3 +236,10 @@ def test_one_of_each_where_fields_are_absent(shipped: Shipped) -> None:
     assert shipped.error("dedupe_entries", entries=some, by="x/y") == ("data", "value-missing", "/entries/0/x~1y")
     assert entries(shipped.data("dedupe_entries", entries=some, by="k", missing="null")) == [{"k": 1}, {}]
     assert entries(shipped.data("dedupe_entries", entries=some, by="k", missing="drop")) == [{"k": 1}, {"k": None}]
+
+
+def test_what_is_equal_to_another_stands_side_by_side(shipped: Shipped) -> None:
+    some = [{"k": "a", "at": 0}, {"k": "b", "at": 1}, {"k": "c", "at": 2}, {"k": "b", "at": 3}, {"k": "a", "at": 4}]
+    found = shipped.data("dedupe_entries", entries=some, by="k", keep="repeated")
+    assert [each["at"] for each in entries(found)] == [0, 4, 1, 3]
+    assert shipped.data("dedupe_entries", entries=some, keep="repeated") == {"entries": [], "count": 0}

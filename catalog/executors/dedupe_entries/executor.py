@@ -1,7 +1,8 @@
-"""Keeps one of all entries that are equal in the fields named, or in every field; the others' order stays.
+"""Keeps one of all entries that are equal in the fields named, or in every field; or only those that are equal to another.
 
-Law: values are equal as JSON: 1 and 1.0 are one number, `true` is none. A field that is absent is told apart from
-null where entries are compared whole.
+Law: the order stays; those that are equal to another stand side by side, in the order of the first of them. Values are
+equal as JSON: 1 and 1.0 are one number, `true` is none. A field that is absent is told apart from null where entries are
+compared whole.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     entries: list[dict[str, Any]] = args["entries"]
     by, missing = args.get("by"), args.get("missing", "error")
     fields = [by] if isinstance(by, str) else by
-    kept: dict[Any, int] = {}
+    alike: dict[Any, list[int]] = {}
     for at, entry in enumerate(entries):
         lacking = next((field for field in fields or () if field not in entry), None)
         if lacking is not None and missing == "error":
@@ -26,10 +27,17 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         if lacking is not None and missing == "drop":
             continue
         key = comparable(entry if fields is None else [entry.get(field) for field in fields])
-        if args.get("keep", "first") == "last" or key not in kept:
-            kept[key] = at
-    found = [entries[at] for at in sorted(kept.values())]
+        alike.setdefault(key, []).append(at)
+    kept = _kept(list(alike.values()), args.get("keep", "first"))
+    found = [entries[at] for at in kept]
     return Result.done({"entries": found, "count": len(found)}, counters={"left": len(entries) - len(found)})
+
+
+def _kept(alike: list[list[int]], keep: str) -> list[int]:
+    """Which entries are kept, of lists of equal ones."""
+    if keep == "repeated":
+        return [at for same in alike if len(same) > 1 for at in same]
+    return sorted(same[-1 if keep == "last" else 0] for same in alike)
 
 
 def comparable(value: Any) -> Any:

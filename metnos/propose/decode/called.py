@@ -9,9 +9,10 @@ from __future__ import annotations
 import tomllib
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from metnos.propose.decode.endings import is_ending, is_file_name
+from metnos.propose.decode.rows import Most
 from metnos.request.relations import LOOKED_IN, relation_of
 
 if TYPE_CHECKING:
@@ -45,18 +46,6 @@ def _table(name: str, language: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(cue.split()) for cue in _cues().get(name, {}).get(language, ()))
 
 
-class Most(NamedTuple):
-    """A superlative."""
-
-    at: int
-    """Number of its word."""
-    field: str
-    down: bool
-    """The greatest first."""
-    one: bool
-    """One thing is meant."""
-
-
 class Called:
     """The cues of one request."""
 
@@ -66,7 +55,8 @@ class Called:
         self.offers = offers
         self.language = offers.request.language
         self.lexicon = offers.lexicon
-        self.words = tuple(word for word in offers.words if word.text[:1].isalnum())
+        self.rows = offers.rows
+        self.words = self.rows.words
         self._at: dict[str, tuple[int, ...]] = {}
 
     # --- cues
@@ -103,8 +93,19 @@ class Called:
             return self.folders
         if TAKING in names and self.offers.counts:
             return True
+        if any(name in names for name in self._of_rows):
+            return True
         tables = [name for name in names if _table(name, self.language)]
         return not tables or any(self._speaks(name) for name in tables)
+
+    @cached_property
+    def _of_rows(self) -> frozenset[str]:
+        """The families that are called for by what is asked of the rows of a table."""
+        rows = self.rows
+        most = ("sort entries", TAKING) if rows.mosts else ()
+        end = (TAKING,) if rows.end is not None else ()
+        figure = ("compute stats",) if rows.reckoned is not None or rows.summed else ()
+        return frozenset((*most, *end, *figure))
 
     def special(self, bound: Bound) -> bool:
         """Whether what a tool makes is spoken of in so many words."""
@@ -113,17 +114,27 @@ class Called:
 
     def _speaks(self, name: str) -> bool:
         lesser = {cue[0] for cue in _table("lesser", self.language)} if name == LESSER else set[str]()
-        sorts = any(self._verb(word) == _SORTING for word in self.words)
         polite = [(span.start, span.end) for span in self.offers.request.spans if span.reason == "polite"]
         return any(
-            not (sorts and self.words[at].key in lesser)
+            not (self.sorts and self.words[at].key in lesser)
             and not any(start <= self.words[at].start < end for start, end in polite)
             for at in self.at(name)
         )
 
+    @cached_property
+    def sorts(self) -> bool:
+        """Whether a verb asks for an order."""
+        return any(self._verb(word) == _SORTING for word in self.words)
+
     def _verb(self, word: Spoken) -> str:
         known = self.lexicon.words.get(word.key)
         return known.verb if known is not None else ""
+
+    @cached_property
+    def only_lesser(self) -> bool:
+        """Whether groups are spoken of only by words that say more often what things are done by ("by", "per")."""
+        lesser = {cue[0] for cue in _table("lesser", self.language)}
+        return all(self.words[at].key in lesser for at in self.at(LESSER)) and not self.offers.columns.apart
 
     @cached_property
     def folders(self) -> bool:
@@ -170,15 +181,23 @@ class Called:
         return next(iter(self.at("amount")), None)
 
     @cached_property
-    def most(self) -> Most | None:
-        """The superlative of the request."""
+    def mosts(self) -> tuple[Most, ...]:
+        """The superlatives of the request: of rows, where a table is named that can be looked at; else one of files."""
+        rows = self.rows.mosts
+        if rows or self.rows.alone:
+            return rows
+        return () if (most := self._of_files) is None else (most,)
+
+    @cached_property
+    def _of_files(self) -> Most | None:
         tables: dict[str, Any] = _cues()["superlative"]
         for name, by_language in tables.items():
             cues = [tuple(cue.split()) for cue in by_language.get(self.language, ())]
             for at in range(len(self.words)):
                 cue = next((cue for cue in cues if self._is_cue(cue, at, free=True)), None)
                 if cue is not None and self._is_most(at, at + len(cue)):
-                    return Most(at, name.removeprefix("-"), not name.startswith("-"), self._is_one(at))
+                    field = frozenset({name.removeprefix("-")})
+                    return Most(at, field, not name.startswith("-"), self._is_one(at))
         return None
 
     def _is_most(self, at: int, behind: int) -> bool:
@@ -237,7 +256,10 @@ class Called:
     @cached_property
     def groups_rows(self) -> bool:
         """Whether figures are asked for each value of a column ("sum of amount per region")."""
-        return self._reads_rows and self.offers.columns.grouped and not self.at("inside")
+        columns, rows = self.offers.columns, self.rows
+        apart = [value for value in columns.apart if value not in rows.reckoned_with]
+        told = rows.reads and apart and (rows.reckons or self.counted is not None)
+        return self._reads_rows and bool(columns.grouped or told) and not self.at("inside") and not rows.mosts
 
     @cached_property
     def plainly_inside(self) -> bool:

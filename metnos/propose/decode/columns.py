@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from metnos.propose.decode.said import Said, Spoken
+    from metnos.request.model import Slot
 
 _QUOTES: Final = "\"'“”«»‘’`"
 _NOUNS: Final = frozenset({"content", "object", "verb"})
@@ -79,6 +80,16 @@ class Columns:
         return dict(sorted(found.items()))
 
     @cached_property
+    def placed(self) -> tuple[tuple[int, int, str], ...]:
+        """First letter, end and column of what the headers confirm."""
+        words = self.words
+        return tuple((words[at].start, words[self._last(at)].end, name) for at, name in (self.confirmed or {}).items())
+
+    def has_limit(self, start: int) -> bool:
+        """Whether the column that begins there is compared with a number."""
+        return any(self.words[at].start == start and self._limit(at) is not None for at in self.confirmed or ())
+
+    @cached_property
     def numeric(self) -> frozenset[str] | None:
         """The confirmed columns that hold numbers; None: nobody can tell."""
         heads, confirmed = self.said.heads, self.confirmed
@@ -105,7 +116,7 @@ class Columns:
         """The passages that may be a column: quoted ones, and words without those that stand between words only."""
         for first, word in enumerate(self.words):
             if not word.free:
-                if any(slot.start == word.start and slot.kind in ("quoted", "name") for slot in self.said.slots):
+                if any(slot.start == word.start and self._may_name(slot) for slot in self.said.slots):
                     yield (first, first), word.text.strip(_QUOTES)
                 continue
             for last in range(first, min(first + MOST_WORDS, len(self.words))):
@@ -124,6 +135,13 @@ class Columns:
     def is_cue(self, name: str, at: int) -> bool:
         """Whether the word there is a cue of a table."""
         return self._is(name, at)
+
+    def _may_name(self, slot: Slot) -> bool:
+        """Whether a value may be a column: text, or what stands where a place would and is none ("in stock")."""
+        there = self.said.there
+        return slot.kind in ("quoted", "name") or (
+            slot.kind == "path" and slot.text.isalnum() and there is not None and not there(slot.text)
+        )
 
     def _is(self, name: str, at: int) -> bool:
         if not 0 <= at < len(self.words) or not self.words[at].free:
@@ -256,7 +274,9 @@ class Columns:
     @cached_property
     def grouped(self) -> bool:
         """Whether figures of one column are asked for each value of another."""
-        return bool(self._marks[1]) and any(self._limit(at) is None for at in self._marks[2])
+        known, numeric = self.confirmed or {}, self.numeric
+        figures = (at for at in self._marks[2] if numeric is None or known.get(at) in numeric)
+        return bool(self._marks[1]) and any(self._limit(at) is None for at in figures)
 
     @cached_property
     def some(self) -> bool:

@@ -61,12 +61,17 @@ def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers
     columns, produces = offers.columns, contract.produces
     parts = produces.roles if produces is not None and produces.rule == GROUPED else {}
     found, placed = columns.named, ()
+    sorts = any(family.verb == SORTING for family in contract.families)
+    measures = parts.get("measure") == name or (produces is not None and produces.kind == FIGURES)
+    asked = offers.rows.ordered if sorts else offers.rows.reckoned_with if measures else ()
+    if asked and _may_be_open(contract, name):
+        return asked
     if parts.get("fields") == name:
         found = columns.by
-    elif any(family.verb == SORTING for family in contract.families):
+    elif sorts:
         placed = columns.apart or columns.reckoned
         found = placed or columns.named
-    elif parts.get("measure") == name or (produces is not None and produces.kind == FIGURES):
+    elif measures:
         found, placed = columns.measured, columns.figures
     if placed or not _may_be_open(contract, name):
         return found
@@ -95,7 +100,8 @@ def type_class(entry: Entry, name: str) -> str:
 def figures_and_times(offers: Offers) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     """The numbers and the times that something may be compared with."""
     zero = [Value(0)] if offers.mentions("zero") or offers.mentions("sign") else []
-    return unique((*offers.numbers, *offers.integers, *zero)), offers.times
+    counts = offers.rows.counts
+    return unique(n for n in (*offers.numbers, *offers.integers, *zero) if n.data not in counts), offers.times
 
 
 def compared(offers: Offers, kind: str) -> tuple[Value, ...]:

@@ -82,8 +82,7 @@ class Tools:
     @cached_property
     def said(self) -> frozenset[str]:
         """JSON of what the request says of which ones: "the first", where no number was said, is none."""
-        most = self.wanted.called.most
-        one = [Value(1).json] if most is not None and most.one else []
+        one = [Value(1).json] if any(most.one for most in self.wanted.called.mosts) else []
         names = (*self.offers.names, *self.offers.folders, *self.offers.globs, *self.offers.extensions)
         return frozenset((*(form for told in self.values.all for form in told.forms), *(n.json for n in names), *one,
                           *(value.json for value in (*self.offers.content, *self.offers.times))))  # fmt: skip
@@ -247,11 +246,11 @@ class Tools:
             if takes(bound, made)
             and not made.runs_if
             and Choice(name, SOURCE, str(number)) not in masked
-            and name not in sofar.consumed.get(number, ())
+            and (name not in sofar.consumed.get(number, ()) or self.wanted.ranking.may_again(bound, sofar))
             and not (sofar.steps[number - 1]["tool"] == name and not may_repeat(bound))
             and self._is_narrow(bound, sofar, number)
             and self._reads(bound, sofar, number)
-            and self.wanted.may_take(bound, sofar, number)
+            and self.wanted.may_be_handed(bound, sofar, number)
         ]
         fresh = [each for each in fitting if each not in sofar.consumed and sofar.effect(each) == "read"]
         return tuple(fresh or fitting)

@@ -16,6 +16,7 @@ from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.endings import is_ending
 from metnos.propose.decode.moments import UNITS, Times
 from metnos.propose.decode.naming import NAMING
+from metnos.propose.decode.rows import Rows
 from metnos.propose.decode.said import NAMED, SAYING, Spoken, plain
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ _PLAIN_WORD = re.compile(r"[\w.+@&'-]+")
 
 class Offers(Times):
     """The values of one request. Made once; each list when it is first asked for."""
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What is asked of the rows of a table."""
+        return Rows(self)
 
     @cached_property
     def globs(self) -> tuple[Value, ...]:

@@ -8,7 +8,8 @@ meet is none (the line is made without it).
 | asks how many | a figure over things of the kind that is counted |
 | asks how much they come to | a figure over a field |
 | asks for figures of rows "per region" | the rows in groups, and the figures of each |
-| asks for the most of all | sorted, and of one or of a number the first ones taken |
+| asks for the most of all | sorted, and of one or of a number the first ones taken (`ranking.py`) |
+| asks for what is there twice | digests of files, and all that is equal to another (`repeated.py`) |
 | looks for a text in files | the search in texts first; names are not looked at for it |
 | goes on behind an effect | a reading of its own behind the effect |
 """
@@ -23,8 +24,10 @@ from metnos.checks.guards.asked import Action, actions_of, answers
 from metnos.checks.guards.effects import mildest
 from metnos.plan.jsondata import spell
 from metnos.propose.decode.called import Called
-from metnos.propose.decode.choices import Argument, Choice, Fork, Form, OneOf, Part
+from metnos.propose.decode.choices import Argument, Choice, Form, Part
 from metnos.propose.decode.parts import without
+from metnos.propose.decode.ranking import PLACES, Ranking
+from metnos.propose.decode.repeated import Repeated
 from metnos.propose.decode.state import is_for
 
 if TYPE_CHECKING:
@@ -39,11 +42,11 @@ if TYPE_CHECKING:
 FIGURES: Final = "stats"
 GROUPS: Final = "group"
 MATCHES: Final = "match"
-COUNT: Final = "count"
 FIELD: Final = "field"
 LAST: Final = frozenset({"read", "render", "get", "select"})
 """Verbs of what may be done with one result, where it is all that was asked for."""
-ORDER: Final = ("asc", "desc")
+SHOWING: Final = frozenset({"render", "select"})
+"""Of these, what leaves nothing to be reckoned with or put in order."""
 
 
 class Wanted:
@@ -54,6 +57,8 @@ class Wanted:
         self.called = Called(offers, formats)
         self.bounds = tuple(bounds)
         self.actions = actions_of(offers.request)
+        self.ranking = Ranking(self.called, self._can)
+        self.repeated = Repeated(self.called, self._can)
 
     def _can(self, verb: str, thing: str) -> bool:
         return any(is_for(bound, verb, thing) for bound in self.bounds)
@@ -62,7 +67,13 @@ class Wanted:
 
     def is_due(self, bound: Bound, sofar: Sofar) -> bool:
         """Whether the words call for a tool at this line."""
-        if not self.called.calls(bound) or (self._asks_groups() and is_for(bound, "compute", FIGURES)):
+        called = self.called.calls(bound) or self.repeated.calls(bound)
+        if not called or (self._asks_groups() and is_for(bound, "compute", FIGURES)):
+            return False
+        following = self._following(sofar)
+        if following and following not in {family.verb for family in bound.contract.families}:
+            return False
+        if self._is_elsewhere(bound) or self._is_early(bound, sofar) or not self.repeated.is_due(bound):
             return False
         if self._seeks_texts(sofar):
             return self._feeds_search(bound)
@@ -71,6 +82,37 @@ class Wanted:
         if self._is_behind(sofar) and mildest(bound.contract) == "read":
             return self._begins_anew(bound)
         return True
+
+    def _following(self, sofar: Sofar) -> str:
+        """The verb of the only step that makes sense here: some are taken of what was sorted for it, and what is there
+        twice is found by what was made of it. Where nothing is to be chosen the model is not asked, nor surprised.
+        """
+        return self.repeated.following(sofar) or self.ranking.following(sofar)
+
+    def _is_elsewhere(self, bound: Bound) -> bool:
+        """Whether a tool looks for files or folders, where rows of a table that is named are all that is read."""
+        made = bound.contract.produces
+        looks = made is not None and made.kind in PLACES and bound.contract.consumes is None
+        return looks and self.called.rows.alone
+
+    def _is_early(self, bound: Bound, sofar: Sofar) -> bool:
+        """Whether rows are only shown, kept in part or written, while what is asked of them is still owed; are reckoned
+        with where one of them is asked for; or put into groups that nothing tells apart.
+        """
+        rows, verbs = self.called.rows, {family.verb for family in bound.contract.families}
+        if not rows.reads or not sofar.steps:
+            return False
+        if rows.mosts and is_for(bound, "compute", FIGURES):
+            return not rows.reckons and self.called.counted is None
+        if rows.alone and GROUPS in verbs:
+            return not self._asks_groups() and self.called.only_lesser
+        acts = bound.contract.consumes is not None and mildest(bound.contract) != "read"
+        ranked = bool(rows.mosts) or rows.end is not None
+        return (bool(verbs & SHOWING) or acts) and (rows.alone or ranked) and bool(self.owed(sofar))
+
+    def may_be_handed(self, bound: Bound, sofar: Sofar, number: int) -> bool:
+        """Whether what the words say of an order, or of what is equal, lets a tool be handed that."""
+        return self.ranking.may_be_handed(bound, sofar, number) and self.repeated.may_be_handed(bound, sofar, number)
 
     def _begins_anew(self, bound: Bound) -> bool:
         """Whether a tool looks at how things are then: at those that are counted, if any are."""
@@ -98,17 +140,10 @@ class Wanted:
         """All that was asked for is a figure, or the most of all, and it is there."""
         if len(self.offers.request.clauses) != 1 or any(action.effectful for action in self.actions):
             return False
-        most = self.called.most
+        mosts = self.called.mosts
         if self._asks_figure():
-            return most is None and self._has_figure(sofar)
-        return most is not None and most.one and self._has_most(sofar)
-
-    def may_take(self, bound: Bound, sofar: Sofar, number: int) -> bool:
-        """Of the most of all, the first ones are taken of what was sorted."""
-        most = self.called.most
-        if most is None or not is_for(bound, "take", "entries"):
-            return True
-        return not {step.number for step in sofar.behind(number)}.isdisjoint(self._steps(sofar, "sort"))
+            return not mosts and self._has_figure(sofar)
+        return bool(mosts) and all(most.one for most in mosts) and not self.ranking.unmet(sofar)
 
     def _is_behind(self, sofar: Sofar) -> bool:
         """All effects are done, and a clause behind them is still to be read for itself."""
@@ -124,9 +159,7 @@ class Wanted:
         if sofar.context.earlier_steps:
             return ()
         found: list[str] = []
-        if not self._has_most(sofar):
-            taken = [] if self.called.most is None or not self.called.most.one else ["take"]
-            found += taken if self._steps(sofar, "sort") else ["sort", *taken]
+        found += [*self.repeated.owed(sofar), *self.ranking.owed(sofar)]
         if self._asks_groups():
             found += [] if self._has_groups(sofar) else ["group"]
         elif self._asks_figure() and not self._has_figure(sofar):
@@ -141,14 +174,18 @@ class Wanted:
         return any(made.kind == GROUPS for made in sofar.made)
 
     def _asks_figure(self) -> bool:
-        asked = self.called.counted is not None or self.called.amount is not None
+        asked = self.called.counted is not None or self.called.amount is not None or self.called.rows.reckons
         return asked and self._can("compute", FIGURES)
 
     def _only_counts(self) -> bool:
         """Rows are counted, and no column of the table that is named is reckoned with."""
         columns = self.offers.columns
         counts = self.called.counted is not None and self.called.amount is None
-        return counts and columns.confirmed is not None and not columns.figures
+        return counts and columns.confirmed is not None and not columns.figures and not self.called.rows.reckons
+
+    def _is_of_field(self) -> bool:
+        """Whether a figure of a field is asked for."""
+        return self.called.amount is not None or self.called.rows.reckons
 
     # --- values
 
@@ -156,7 +193,7 @@ class Wanted:
         """The form with what the words say of its values; None: what it would be handed is not meant any more."""
         if form.sources and self._is_behind(sofar) and min(form.sources) <= self._last(sofar):
             return None
-        if self.called.amount is not None and bound.contract.produces and bound.contract.produces.kind == FIGURES:
+        if self._is_of_field() and bound.contract.produces and bound.contract.produces.kind == FIGURES:
             return msgspec.structs.replace(form, parts=tuple(map(_required, form.parts)))
         if self._only_counts() and bound.contract.produces and bound.contract.produces.kind == FIGURES:
             kept = tuple(part for part in form.parts if not (isinstance(part, Argument) and part.name == FIELD))
@@ -166,22 +203,11 @@ class Wanted:
             counts = self._only_counts()
             kept = (each for each in form.parts if not (counts and isinstance(each, Argument) and each.name == measure))
             form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in kept))
-        most = self.called.most
-        closed: set[Choice] = set()
-        if most is not None and is_for(bound, "sort", "entries"):
-            away = ORDER[0] if most.down else ORDER[1]
-            closed = {Choice(form.tool, "order", spell(away))}
-            closed |= _others(form, most.field)
-        if most is not None and is_for(bound, "take", "entries"):
-            said = any(slot.kind == "integer" for slot in self.offers.slots)
-            closed = {Choice(form.tool, COUNT, spell(1))} if said and not self._says_one() else closed
+        form, closed = self.ranking.shaped(self.repeated.shaped(form, bound), bound, sofar)
         if self._texts_only(bound):
             patterns = {spell(f"*{text}*") for text in self.called.sought}
             closed |= {Choice(form.tool, name, value) for name in bound.args for value in patterns}
         return without(form, frozenset(closed)) if closed else form
-
-    def _says_one(self) -> bool:
-        return any(slot.kind == "integer" and slot.value == 1 for slot in self.offers.slots)
 
     def _texts_only(self, bound: Bound) -> bool:
         return self.called.inside and self._can("find", "texts") and is_for(bound, "find", "files")
@@ -192,7 +218,9 @@ class Wanted:
         """Whether every duty is met."""
         if sofar.context.earlier_steps:
             return True
-        if self._seeks_texts(sofar) or not self._has_most(sofar):
+        if self._seeks_texts(sofar) or bool(self.ranking.unmet(sofar)) or not self.ranking.has_end(sofar):
+            return False
+        if self.repeated.owed(sofar):
             return False
         if self._asks_groups() and not self._has_groups(sofar):
             return False
@@ -202,7 +230,7 @@ class Wanted:
 
     def _has_figure(self, sofar: Sofar) -> bool:
         counted, amount = self.called.counted, self.called.amount
-        at = counted[0] if counted is not None else amount or 0
+        at = counted[0] if counted is not None else amount or self.called.rows.reckoned or 0
         after = self._last_effect(self._clause_of(at), sofar)
         each = self.called.has("each")
         for number, made in enumerate(sofar.made, start=1):
@@ -211,7 +239,7 @@ class Wanted:
             behind = sofar.behind(number)
             if any(step.number < after for step in behind):
                 continue
-            if amount is not None and made.kind == FIGURES and "field" not in sofar.steps[number - 1]["args"]:
+            if self._is_of_field() and made.kind == FIGURES and "field" not in sofar.steps[number - 1]["args"]:
                 continue
             if counted is None or self._is_kind(counted[1], behind, sofar):
                 return True
@@ -226,20 +254,6 @@ class Wanted:
             shapes = {f.verb for step in behind for f in step.contract.families}
             return bool(shapes & {"dedupe", "group"})
         return False
-
-    def _has_most(self, sofar: Sofar) -> bool:
-        most = self.called.most
-        if most is None or not self._can("sort", "entries"):
-            return True
-        sorted_at = self._steps(sofar, "sort")
-        if not sorted_at:
-            return False
-        if not most.one or not self._can("take", "entries"):
-            return True
-        return any(set(sorted_at) & {step.number for step in sofar.behind(at)} for at in self._steps(sofar, "take"))
-
-    def _steps(self, sofar: Sofar, verb: str) -> list[int]:
-        return [step.number for step in sofar.checked.steps if any(f.verb == verb for f in step.contract.families)]
 
     # --- clauses behind an effect
 
@@ -287,21 +301,3 @@ def _required(part: Part, name: str = "field") -> Part:
     if isinstance(part, Argument) and part.name == name:
         return msgspec.structs.replace(part, required=True)
     return part
-
-
-def _others(form: Form, field: str) -> set[Choice]:
-    """The fields but one, where that one is offered."""
-    found: set[Choice] = set()
-    for part in _flat(form.parts):
-        if isinstance(part.node, OneOf) and any(value.data == field for value in part.node.values):
-            found |= {Choice(form.tool, part.name, value.json) for value in part.node.values if value.data != field}
-    return found
-
-
-def _flat(parts: Iterable[Part]) -> Iterable[Argument]:
-    for part in parts:
-        if isinstance(part, Argument):
-            yield part
-        else:
-            for way in part.ways if isinstance(part, Fork) else (part.arguments,):
-                yield from _flat(way)
