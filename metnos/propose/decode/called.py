@@ -29,6 +29,9 @@ _REACH: Final = 4
 """Words between "how many" and what is counted, or between a superlative and its noun."""
 _NEAR: Final = 6
 """Letters between "larger" and a size that it is compared with."""
+_SOON: Final = 14
+"""Letters between what was done last and a time that is said of it."""
+_TIMES: Final = ("date", "period", "duration")
 _SORTING: Final = "sort"
 TAKING: Final = "take entries"
 """What a number that is said is for."""
@@ -197,31 +200,40 @@ class Called:
                 cue = next((cue for cue in cues if self._is_cue(cue, at, free=True)), None)
                 if cue is not None and self._is_most(at, at + len(cue)):
                     field = frozenset({name.removeprefix("-")})
-                    return Most(at, field, not name.startswith("-"), self._is_one(at))
+                    return Most(at, field, not name.startswith("-"), self._is_one(at, at + len(cue)))
         return None
 
     def _is_most(self, at: int, behind: int) -> bool:
-        """Where an article makes the superlative: there is one, and nothing that it is compared with."""
+        """Where an article makes the superlative: there is one, and nothing that it is compared with; and what was done
+        last is none where a time is said of it ("last modified before 2024").
+        """
+        end = self.words[behind - 1].end
+        timed = any(end <= slot.start <= end + _SOON for slot in self.offers.of(_TIMES))
+        if behind - at > 1 and (timed or self._begins("when", behind)):
+            return False
         if not _table("one", self.language):
             return True
-        end = self.words[behind - 1].end
         compared = (slot for slot in self.offers.slots if slot.kind in ("size", "duration", "number"))
-        return self._article(at) is not None and not any(end <= slot.start <= end + _NEAR for slot in compared)
+        near = any(end <= slot.start <= end + _NEAR for slot in compared)
+        return self._article(at, behind) is not None and not near
 
-    def _article(self, at: int) -> bool | None:
-        """Of the nearest article before a word: whether it is singular; None: there is none near."""
-        for word in reversed(self.words[max(0, at - _REACH) : at]):
+    def _article(self, at: int, behind: int) -> bool | None:
+        """Of the nearest article before some words: whether it is singular; None: there is none near. Three words say when
+        something was done ("più di recente"), and stand further behind.
+        """
+        reach = 2 * _REACH if behind - at > 2 else _REACH
+        for word in reversed(self.words[max(0, at - reach) : at]):
             if word.key in _table_words("one", self.language):
                 return True
             if word.key in _table_words("many", self.language):
                 return False
         return None
 
-    def _is_one(self, at: int) -> bool:
+    def _is_one(self, at: int, behind: int) -> bool:
         if any(slot.kind == "integer" for slot in self.offers.slots):
             return False
         if _table("one", self.language):
-            return bool(self._article(at))
+            return bool(self._article(at, behind))
         if any(word.key in _table_words("order", self.language) for word in self.words[at + 1 : at + 2]):
             return False
         for word in self.words[at + 1 : at + 2 + _REACH]:

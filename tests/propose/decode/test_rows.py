@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from metnos.checks.model import CheckContext
+from metnos.propose.decode.called import Called
 from metnos.propose.decode.heads import matching
 from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.offers import Offers
@@ -211,3 +212,20 @@ EACH = "the total climb for each month in trips.csv"
 )
 def test_what_a_line_may_be(shipped: Checks, text: str, steps: tuple[Plan, ...], written: str, fits: bool) -> None:
     assert accepts(line(shipped, text, *steps), f"{written}\n" if not written.startswith("end") else "end\n") == fits
+
+
+@pytest.mark.parametrize(
+    ("text", "tongue", "down"),
+    [
+        ("the file in docs that was changed longest ago", "en", False),
+        ("which file in docs was last modified?", "en", True),
+        ("qual è il file che non tocco da più tempo?", "it", False),
+        ("il file di docs modificato per ultimo", "it", True),
+        ("files last modified before 2024", "en", None),
+        ("the file modified last week", "en", None),
+        ("i file modificati nell'ultima settimana", "it", None),
+    ],
+)
+def test_what_was_done_last_or_longest_ago(text: str, tongue: str, down: bool | None) -> None:
+    mosts = Called(Offers(understand(text, tongue))).mosts
+    assert [(most.fields, most.down) for most in mosts] == ([] if down is None else [(frozenset({"modified"}), down)])
