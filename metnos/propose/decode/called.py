@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from metnos.propose.decode.endings import is_ending, is_file_name
-from metnos.propose.decode.rows import Most
+from metnos.propose.decode.superlatives import Most
 from metnos.request.relations import LOOKED_IN, relation_of
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from metnos.checks.bound import Bound
     from metnos.propose.decode.called import Called
-    from metnos.propose.decode.rows import Most
     from metnos.propose.decode.state import Sofar
+    from metnos.propose.decode.superlatives import Most
 
 COUNT: Final = "count"
 ORDER: Final = ("asc", "desc")
