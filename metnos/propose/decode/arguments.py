@@ -46,6 +46,7 @@ from metnos.propose.decode.choices import (
 from metnos.propose.decode.entry import BYTES, TIMES, Entry, fields_of
 from metnos.propose.decode.offers import HERE
 from metnos.propose.decode.results import collections, figures, results
+from metnos.propose.decode.said import plain
 from metnos.propose.decode.state import admits
 from metnos.propose.decode.targets import Targets
 
@@ -61,6 +62,8 @@ NUMBERS: Final = "numbers"
 HEADER: Final = "header"
 AUTO: Final = "auto"
 """What a request speaks of (`mentions.toml`)."""
+MATCHES: Final = "match"
+"""The kind of what was found inside of files."""
 WRITING: Final = "text"
 """The kind of what is put into files."""
 MOST_VALUES: Final = 200
@@ -313,6 +316,8 @@ class Arguments:
         if name in contract.own_text:
             if self.acts and offers.contents:
                 return offers.contents
+            if contract.produces is not None and contract.produces.kind == MATCHES and offers.sought:
+                return (*map(plain, offers.sought), *self._inputs("string"))
             if not required:
                 return offers.quoted
             given = (*self._inputs("string"), *figures(self.sofar, self.offers))

@@ -249,12 +249,17 @@ class Called:
     @cached_property
     def inside(self) -> bool:
         """Whether a text is looked for in files: a cue, files or their text as what is spoken of, and a text."""
-        if not self.at("inside") or self.at("name") or self._reads_rows:
+        if all(self._asks_behind(at) for at in self.at("inside")) or self.at("name") or self._reads_rows:
             return False
         objects = {intent.object for clause in self.offers.request.clauses for intent in clause.intents}
-        spoken = any(word.key in self.lexicon.file_nouns or self._thing(word) == "texts" for word in self.words)
+        spoken = any(self._thing(word) in ("files", "texts") for word in self.words)
         spoken = spoken or any(slot.kind == "glob" for slot in self.offers.slots)
         return bool(objects & {"files", "texts"}) and spoken and bool(self.sought)
+
+    def _asks_behind(self, at: int) -> bool:
+        """Whether a word asks for an answer, and for no text: "say how many"."""
+        behind = self.lexicon.words.get(self.words[at + 1].key) if at + 1 < len(self.words) else None
+        return behind is not None and "question" in behind.roles
 
     def _thing(self, word: Spoken) -> str:
         known = self.lexicon.words.get(word.key)
@@ -289,13 +294,10 @@ class Called:
     @cached_property
     def sought(self) -> tuple[str, ...]:
         """Texts that may be looked for: quoted, or words that nothing explains and that are no place."""
-        return tuple(self._sought())
+        return self.offers.sought or tuple(self._sought())
 
     def _sought(self) -> Iterator[str]:
         cues = {*self.at("inside"), *self.at("remaining")}
-        for value in self.offers.quoted:
-            if value not in self.offers.contents:
-                yield str(value.data)
         for at, word in enumerate(self.words):
             named = any(
                 slot.start == word.start and slot.kind in ("path", "name") for slot in self.offers.slots

@@ -18,6 +18,7 @@ from metnos.propose.decode.moments import UNITS, Times
 from metnos.propose.decode.naming import NAMING
 from metnos.propose.decode.rows import Rows
 from metnos.propose.decode.said import NAMED, SAYING, Spoken, plain
+from metnos.propose.decode.seeking import sought_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,11 @@ class Offers(Times):
     def rows(self) -> Rows:
         """What is asked of the rows of a table."""
         return Rows(self)
+
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """What is looked for inside of files; empty: the words do not tell."""
+        return sought_in(self)
 
     @cached_property
     def globs(self) -> tuple[Value, ...]:
