@@ -64,8 +64,8 @@ def numbers_of(name: str, data: bytes, *, whole: bool) -> frozenset[str]:
     )
 
 
-def texts_of(name: str, data: bytes) -> dict[str, list[str]]:
-    """Column → its cells that are text, as the readers keep them: not trimmed; empty: it is no table.
+def texts_of(name: str, data: bytes) -> dict[str, list[str | bool]]:
+    """Column → its cells that are text or truth values, as the readers keep them: not trimmed; empty: it is no table.
 
     Args:
         name: Of the file; its ending says what it holds.
@@ -75,11 +75,11 @@ def texts_of(name: str, data: bytes) -> dict[str, list[str]]:
         csv.Error: A cell is longer than any reader takes.
     """
     ending, text = _text_of(name, data, whole=True)
-    held: dict[str, list[str]] = {}
+    held: dict[str, list[str | bool]] = {}
     if "json" in ending:
         for record in _records(text, lines=ending != "json", most=None):
             for key, value in record.items():
-                held.setdefault(key, []).extend([value] if isinstance(value, str) else [])
+                held.setdefault(key, []).extend([value] if isinstance(value, str | bool) else [])
         return held
     delimiter, first = _cut(text)
     columns = [cell.strip() or f"column{at}" for at, cell in enumerate(first, 1)]

@@ -40,6 +40,8 @@ class Found(NamedTuple):
     """The same, of those that are a part of a longer cell."""
     columns: Mapping[str, int]
     """Column that was asked about → its number."""
+    flags: frozenset[str] = frozenset()
+    """Of those, the ones that hold nothing but `true` and `false` of JSON."""
 
 
 @runtime_checkable
@@ -56,11 +58,11 @@ def folded(text: str) -> str:
     return text.lower() if text.isascii() else normalize("NFC", normalize("NFC", text).casefold())
 
 
-def found_in(texts: Mapping[str, Sequence[str]], passages: Sequence[str], columns: Sequence[str]) -> Found:
+def found_in(texts: Mapping[str, Sequence[str | bool]], passages: Sequence[str], columns: Sequence[str]) -> Found:
     """What the columns of a table hold of passages.
 
     Args:
-        texts: Column → its cells.
+        texts: Column → its cells, as far as they are text or truth values.
         passages: Of the request.
         columns: That may be told.
     """
@@ -70,7 +72,7 @@ def found_in(texts: Mapping[str, Sequence[str]], passages: Sequence[str], column
     parts: dict[str, set[int]] = {}
     other: set[str] = set()
     for number, cells in enumerate(texts.values()):
-        held = {folded(cell) for cell in cells}
+        held = {folded(cell) for cell in cells if isinstance(cell, str)}
         everything = "\n".join(held)
         days = all(DAY.fullmatch(cell) for cell in held if cell)
         for passage, text in asked.items():
@@ -85,6 +87,7 @@ def found_in(texts: Mapping[str, Sequence[str]], passages: Sequence[str], column
         {passage: frozenset(each) for passage, each in whole.items()},
         {passage: frozenset(each) for passage, each in parts.items()},
         numbers,
+        frozenset(name for name in numbers if texts[name] and all(isinstance(cell, bool) for cell in texts[name])),
     )
 
 

@@ -26,6 +26,7 @@ from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.formats import is_table
 from metnos.propose.decode.heads import MOST_WORDS, alike, words_of
 from metnos.propose.decode.said import plain
+from metnos.propose.decode.truths import WORDS, Truth, truths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from metnos.propose.decode.said import Said, Spoken
 
 EQUAL: Final = frozenset({"eq", "ne"})
+SAME: Final = "eq"
 MEMBER: Final = "in"
 ORDERS: Final = frozenset({"lt", "le", "gt", "ge"})
 INSIDE: Final = frozenset({"contains", "starts_with", "ends_with"})
@@ -126,7 +128,7 @@ class Held:
 
     @cached_property
     def _found(self) -> tuple[Found, ...]:
-        return self._ask(self._passages.values())
+        return self._ask((*self._passages.values(), *WORDS))
 
     @property
     def known(self) -> bool:
@@ -249,6 +251,23 @@ class Held:
         lists = (made.json for made, _ in self.together if cell.value.data in made.data)
         return frozenset((cell.value.json, *lists))
 
+    @cached_property
+    def truths(self) -> tuple[Truth, ...]:
+        """The columns that say yes or no."""
+        flags = frozenset(name for each in self._found for name in each.flags)
+        return truths(
+            self.said,
+            self.columns,
+            flags,
+            lambda word, name: bool(self._places(word) & (self._column(name) or frozenset())),
+        )
+
+    @cached_property
+    def owed(self) -> dict[int, frozenset[str]]:
+        """Where a passage begins that says which rows → JSON of all that says it in a plan; of a column of yes and no, its name."""
+        rows = {cell.start: self.forms(cell) for cell in self.cells if cell.owed}
+        return rows | {truth.start: frozenset({truth.column.json}) for truth in self.truths if truth.owed}
+
     # --- comparing
 
     def ways(self, fields: Iterable[Value], numbers: tuple[Value, ...], times: tuple[Value, ...]) -> Iterator[Way]:
@@ -264,7 +283,11 @@ class Held:
         rows = {slot.value for slot in self.said.slots if slot.kind == "integer" and self.covers(slot.start)}
         numbers = tuple(value for value in numbers if value.data not in rows)
         numeric = self.columns.numeric
+        told = {truth.column: truth.values for truth in self.truths}
         for field in fields:
+            if field in told:
+                yield Way(field, frozenset({SAME}), told[field])
+                continue
             if numeric is None or field.data not in numeric:
                 yield from self._of_texts(field)
             ordered = numeric is None or field.data == ANY or field.data in numeric
@@ -312,8 +335,11 @@ class Held:
         found = (*self.said.quoted, *map(plain, behind))
         if not any(cell.owed for cell in self.cells):
             found = (*found, *(value for value in self.said.unexplained if not self._is_own(str(value.data))))
-        gone = {format_parts((self.said.request.text[start:end],)) for start, end in self.columns.spans}
-        return unique(value for value in found if value.data not in gone and not is_table(value.data))
+        spoken = {format_parts((self.said.request.text[start:end],)) for start, end in self.columns.spans}
+        words = {word for text in spoken for word in text.split()}
+        gone = (value for value in found if value.data in spoken or words.issuperset(str(value.data).split()))
+        left = set(gone)
+        return unique(value for value in found if value not in left and not is_table(value.data))
 
     def _is_other(self, word: Spoken) -> bool:
         """Whether a word is a column, or one of comparison."""

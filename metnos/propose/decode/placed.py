@@ -63,7 +63,7 @@ class Values:
 
     def __init__(self, offers: Offers) -> None:
         self._held = offers.held
-        self._rows = {cell.start: Must(offers.held.forms(cell), held=True) for cell in offers.held.cells if cell.owed}
+        self._rows = {start: Must(forms, held=True) for start, forms in offers.held.owed.items()}
         slots = [slot for slot in offers.slots if not offers.held.covers(slot.start)]
         typed = [Told(slot.kind, slot.text, forms) for slot in slots if (forms := offers.forms(slot))]
         slotted = {form for told in typed for form in told.forms}

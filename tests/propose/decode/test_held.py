@@ -15,6 +15,7 @@ from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import begin
 from metnos.propose.decode.styles import LINES
+from metnos.propose.decode.truths import WORDS
 from metnos.request.understand import understand
 from metnos.settings import load_settings
 from metnos.testing.deciding import accepts
@@ -148,7 +149,7 @@ def test_passages_are_bounded_and_of_the_request(there: Looks) -> None:
     text = "rows of Forlì in orders.csv " + " ".join(f"word{at}" for at in range(2000)) + " " + "x" * 5000
     assert Offers(understand(text), asked).held.cells
     said = {passage for passage in asked.passages if passage in text}
-    others = set(asked.passages) - said
+    others = set(asked.passages) - said - set(WORDS)
     assert len(asked.passages) < 2000
     assert max(map(len, asked.passages)) <= 80
     assert all(any(other.startswith(word[:3]) for word in text.split()) for other in others)
@@ -272,3 +273,51 @@ def test_a_table_that_is_still_to_be_written_is_not_looked_for(there: Looks) -> 
     held = Offers(understand("save the rows of Ada in orders.csv to ada.csv", "en"), there).held
     assert held.tables == ("orders.csv",)
     assert [cell.value.data for cell in held.cells if cell.owed] == ["Ada"]
+
+
+MEMBERS = "name,paid,pagata,answer\nAda,yes,sì,no\nLeo,no,no,maybe\nMia,no,sì,\n"
+BOOKS = '{"title": "Dune", "returned": true}\n{"title": "Emma", "returned": false}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "column", "values", "owed"),
+    [
+        ("which members have not paid? members.csv", "en", "paid", ["no"], True),
+        ("which members haven't paid yet? members.csv", "en", "paid", ["no"], True),
+        ("the members who have paid, members.csv", "en", "paid", ["yes"], True),
+        ("members.csv by name and paid", "en", "paid", ["yes", "no"], False),
+        ("the rows of members.csv where paid is no", "en", "paid", ["yes", "no"], False),
+        ("i soci che non hanno pagato in members.csv", "it", "pagata", ["no"], True),
+        ("quanti hanno già pagato? members.csv", "it", "pagata", ["sì"], True),
+        ("which books are not returned, books.jsonl", "en", "returned", [False], True),
+        ("the books that were returned, books.jsonl", "en", "returned", [True], True),
+    ],
+)
+def test_columns_of_yes_and_no(
+    shipped: Checks,
+    there: Looks,
+    tmp_path: Path,
+    text: str,
+    language: str,
+    column: str,
+    values: list[str | bool],
+    owed: bool,
+) -> None:
+    (tmp_path / "work" / "members.csv").write_text(MEMBERS, encoding="utf-8")
+    (tmp_path / "work" / "books.jsonl").write_text(BOOKS, encoding="utf-8")
+    of = _decoder(shipped, there, text, language)
+    truth = next(each for each in of.offers.held.truths if each.column.data == column)
+    assert [value.data for value in truth.values] == values
+    assert truth.owed is owed
+    file = of.offers.held.tables[0]
+    read: Plan = {"tool": "read_files_json" if "json" in file else "read_files_csv", "args": {"path": file}}
+    line = of.tools.line(begin(shipped, of.request, of.context, (read,)))
+    for value in values:
+        written = f'2 filter_entries <1 field="{column}" op="eq" value={spell(value)}\n'
+        assert accepts(LINES.grammar(line), written)
+    assert ({form.tool for form in line.forms} == {"filter_entries"}) is owed
+
+
+def test_a_column_of_other_words_says_neither_yes_nor_no(there: Looks, tmp_path: Path) -> None:
+    (tmp_path / "work" / "tickets.csv").write_text("id,paid\n1,soon\n2,late\n", encoding="utf-8")
+    assert Offers(understand("who has not paid? tickets.csv", "en"), there).held.truths == ()
