@@ -123,3 +123,17 @@ def test_a_column_that_only_numbers_the_rows_is_not_meant(shipped: Shipped) -> N
     for raw in ("n;amount\n1;12\n2;8\n4;15\n", "n;amount\n3;12\n2;8\n1;15\n"):
         assert shipped("compute_stats", entries=entries(shipped, raw), field="*").error is not None
     assert shipped.data("compute_stats", entries=entries(shipped, "no;who\n1;a\n2;b\n3;c\n"), field="*")["sum"] == 6
+
+
+def test_of_several_columns_the_one_is_meant_that_is_called_so(shipped: Shipped) -> None:
+    rows = entries(shipped, "item,stock,unitPrice\nhelmet,4,25\nbike,2,480\n")
+    for open_ in ("*: pric, cost", "*: cost, pric"):
+        assert shipped.data("compute_stats", entries=rows, field=open_)["max"] == 480
+        assert shipped.data("sort_entries", entries=rows, by=open_)["entries"][0]["item"] == "helmet"
+        assert shipped.data("group_entries", entries=rows, by="item", field=open_)["entries"][1]["sum"] == 480
+    # None is called so, or two are: a person chooses.
+    for open_ in ("*: weight", "*: pric, stock", "*: ice"):
+        outcome = shipped("compute_stats", entries=rows, field=open_)
+        assert outcome.error is not None
+        assert [option.args for option in outcome.error.options] == [{"field": "stock"}, {"field": "unitPrice"}]
+    assert shipped.data("compute_stats", entries=[{"*: a": 3, "b": 4}], field="*: a")["sum"] == 3

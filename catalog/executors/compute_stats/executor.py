@@ -26,7 +26,7 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
         return Result.done({"count": len(entries)})
     missing = args.get("missing", "error")
     if is_open(field, entries):
-        field = number_column(entries, "field")
+        field = number_column(entries, "field", field)
         if isinstance(field, Result):
             return field
         missing = args.get("missing", "drop")

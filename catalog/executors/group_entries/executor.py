@@ -36,9 +36,9 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     if taken is not None:
         message, hint = f"groups have a {taken} of their own", "rename the field with select_fields"
         return Result.failed("arguments", "field-taken", message, where="/by", hint=hint)
-    if is_open(field, args["entries"]):
+    if field is not None and is_open(field, args["entries"]):
         others = [{name: entry[name] for name in entry if name not in by} for entry in args["entries"]]
-        field = number_column(others, "field")
+        field = number_column(others, "field", field)
         if isinstance(field, Result):
             return field
     groups: dict[Any, tuple[list[dict[str, Any]], list[int | float]]] = {}

@@ -19,7 +19,7 @@ def run(args: dict[str, Any], _ctx: Context) -> Result:
     """Sort."""
     by, missing = args["by"], args.get("missing", "error")
     if is_open(by, args["entries"]):
-        by = number_column(args["entries"], "by")
+        by = number_column(args["entries"], "by", by)
         if isinstance(by, Result):
             return by
     with_value: list[tuple[Any, dict[str, Any]]] = []

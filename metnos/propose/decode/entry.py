@@ -18,6 +18,7 @@ from metnos.propose.decode.columns import OPEN
 from metnos.propose.decode.said import NAMED
 
 if TYPE_CHECKING:
+    from metnos.checks.bound import Bound
     from metnos.contracts.model import Contract
     from metnos.propose.decode.offers import Offers
 
@@ -61,8 +62,7 @@ def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers
     columns, produces = offers.columns, contract.produces
     parts = produces.roles if produces is not None and produces.rule == GROUPED else {}
     found, placed = columns.named, ()
-    sorts = any(family.verb == SORTING for family in contract.families)
-    measures = parts.get("measure") == name or (produces is not None and produces.kind == FIGURES)
+    sorts, measures = _sorts(contract), name in _measures(contract)
     asked = offers.rows.ordered if sorts else offers.rows.reckoned_with if measures else ()
     if asked and _may_be_open(contract, name):
         return asked
@@ -76,6 +76,25 @@ def fields_of(contract: Contract, name: str, entry: Entry | None, offers: Offers
     if placed or not _may_be_open(contract, name):
         return found
     return found or (OPEN,) if columns.confirmed is None else (*found, OPEN)
+
+
+def _sorts(contract: Contract) -> bool:
+    return any(family.verb == SORTING for family in contract.families)
+
+
+def _measures(contract: Contract) -> tuple[str, ...]:
+    """Fields that figures are made of."""
+    produces = contract.produces
+    if produces is None or produces.rule != GROUPED:
+        return ()
+    return contract.field_of_input if produces.kind == FIGURES else (produces.roles.get("measure", ""),)
+
+
+def measuring(bound: Bound) -> tuple[str, ...]:
+    """Arguments that name a column of numbers, and may leave it open."""
+    contract = bound.contract
+    found = contract.field_of_input if _sorts(contract) else _measures(contract)
+    return tuple(name for name in found if _may_be_open(contract, name))
 
 
 def _may_be_open(contract: Contract, name: str) -> bool:

@@ -28,7 +28,7 @@ from metnos.propose.decode.choices import (
 )
 from metnos.propose.decode.clauses import Afterwards
 from metnos.propose.decode.columns import OPEN
-from metnos.propose.decode.entry import Entry
+from metnos.propose.decode.entry import Entry, measuring
 from metnos.propose.decode.formats import endings_of, endings_of_siblings, reads
 from metnos.propose.decode.parts import Parts, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
@@ -152,8 +152,9 @@ class Tools:
         return not just or bound in just
 
     def completed(self, step: Plan) -> Plan:
-        """A step with what is never asked about: who says a word or a kind of file does not say its case; and with the one
-        of several ways that the request names ("md5"), where the step names none.
+        """A step with what is never asked about: who says a word or a kind of file does not say its case; with the one of
+        several ways that the request names ("md5"), where the step names none; and with what a column that is left open may
+        be called.
         """
         bound = next((bound for bound in self.bounds if bound.contract.name == step["tool"]), None)
         if bound is None or mildest(bound.contract) != "read":
@@ -168,7 +169,9 @@ class Tools:
         ]
         sought += self._rows_said(bound, args)
         cased = {CASE: True} if sought and CASE in bound.args and CASE not in args else {}
-        return {**step, "args": {**args, **told, **cased}} if told or cased else step
+        left = {name: f"{args[name]}{called}" for name in measuring(bound) if args.get(name) == OPEN.data
+                and (called := self.offers.rows.called)}  # fmt: skip
+        return {**step, "args": {**args, **told, **cased, **left}} if told or cased or left else step
 
     def _rows_said(self, bound: Bound, args: dict[str, Any]) -> list[str]:
         """The arguments that hold what stands in a table, whatever its case there."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from metnos.propose.decode.columns import OPEN
 from metnos.propose.decode.formats import is_table
 from metnos.propose.decode.said import plain
-from metnos.propose.decode.superlatives import BESIDE, Superlatives, cues_of
+from metnos.propose.decode.superlatives import BESIDE, Superlatives, cues_of, tables
 
 if TYPE_CHECKING:
     from metnos.propose.decode.choices import Value
@@ -117,6 +117,13 @@ class Rows(Superlatives):
             return tuple(map(plain, sorted(self._found[0].fields or ())))
         named = tuple(value for value in self.offers.columns.figures if value.data in self._measures)
         return named or ((plain(self.summed),) if self.summed else tuple(map(plain, self._measures))) or (OPEN,)
+
+    @cached_property
+    def called(self) -> str:
+        """Behind `*`: beginnings of what a column of numbers is called that holds what is spoken of; empty: nobody knows."""
+        kinds = [words for name, words in tables().items() if "columns" in words and self.has(name)]
+        found = dict.fromkeys(beginning for words in kinds for beginning in words["columns"])
+        return f": {', '.join(found)}" if found and (self.mosts or self.reckons) else ""
 
     # --- the gate
 

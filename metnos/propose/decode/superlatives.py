@@ -54,13 +54,13 @@ class Most(NamedTuple):
 
 
 @cache
-def _tables() -> dict[str, dict[str, list[str]]]:
+def tables() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads(Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def cues_of(name: str, language: str) -> tuple[tuple[str, ...], ...]:
-    found = (tuple(cue.split()) for cue in _tables()[name].get(language, ()))
+    found = (tuple(cue.split()) for cue in tables()[name].get(language, ()))
     return tuple(sorted(found, key=len, reverse=True))
 
 
@@ -157,7 +157,7 @@ class Superlatives:
 
     def _numbers_rows(self, name: str) -> bool:
         """Whether a column is called as what only numbers rows is."""
-        return any(name.casefold() == word for words in _tables()["numbering"].values() for word in words)
+        return any(name.casefold() == word for words in tables()["numbering"].values() for word in words)
 
     # --- superlatives
 
@@ -286,4 +286,4 @@ class Superlatives:
 
 
 def _is_called(name: str, field: Any) -> bool:
-    return any(word in str(field).casefold() for words in _tables()[name].values() for word in words)
+    return any(word in str(field).casefold() for words in tables()[name].values() for word in words)

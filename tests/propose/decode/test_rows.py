@@ -229,3 +229,23 @@ def test_what_a_line_may_be(shipped: Checks, text: str, steps: tuple[Plan, ...],
 def test_what_was_done_last_or_longest_ago(text: str, tongue: str, down: bool | None) -> None:
     mosts = Called(Offers(understand(text, tongue))).mosts
     assert [(most.fields, most.down) for most in mosts] == ([] if down is None else [(frozenset({"modified"}), down)])
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("the three most expensive trips of trips.csv", "price"),
+        ("quanto abbiamo speso in tutto? gite.json", "import"),
+        ("chi ha più ferie di tutti? gite.json", "giorn"),
+        ("the biggest of trips.csv", ""),
+        ("the expenses in trips.csv", ""),  # nothing is left open
+    ],
+)
+def test_what_a_column_that_is_left_open_may_be_called(shipped: Checks, text: str, called: str) -> None:
+    request = understand(text, language(text))
+    names = shipped.validator._catalog.names()  # pyright: ignore[reportPrivateUsage]
+    of = Decoder(shipped, names, request, CheckContext(source="model", request=request), there=Tables())
+    step = of.tools.completed({"tool": "sort_entries", "args": {"from_step": 1, "by": "*"}})
+    opened, _, words = step["args"]["by"].partition(": ")
+    assert opened == "*"
+    assert (called in words.split(", ")) if called else not words
