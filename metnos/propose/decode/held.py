@@ -14,6 +14,7 @@ it cannot be read, it is too long), there are none, and words decide. A word who
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -51,6 +52,8 @@ NOMINAL: Final = frozenset({"content", "object"})
 DESCRIBED: Final = frozenset({"article", "quantifier", "preposition", "place"})
 """Roles of words behind which no verb stands."""
 ANY: Final = "*"
+_OWNED: Final = re.compile(r"(?:['’]s|(?<=s)['’])$")
+"""What makes a name an owner in English ("Leo's")."""
 MOST_PASSAGES: Final = 400
 LONGEST: Final = 80
 """Letters of a passage that is asked about."""
@@ -122,7 +125,10 @@ class Held:
                 if not words[last].free or words[last].key == ",":
                     break
                 if words[last].meant and words[last].text[:1].isalnum():
-                    found[word.start, words[last].end] = text[word.start : words[last].end]
+                    end = words[last].end
+                    found[word.start, end] = text[word.start : end]
+                    owner = _OWNED.sub("", found[word.start, end])
+                    found[word.start, word.start + len(owner)] = owner
         fit = ((at, each) for at, each in found.items() if len(each) <= LONGEST and any(map(str.isalpha, each)))
         return dict(list(fit)[:MOST_PASSAGES])
 

@@ -105,6 +105,7 @@ def test_what_is_short_or_no_word_has_no_other_form(word: str) -> None:
         ("total amount of ada and leo, orders.csv", "en", ["ada", "leo"]),
         ("orders.csv: the rows where state is chiusa", "en", ["chiusa"]),
         ("the orders on hold, from orders.csv", "en", ["on hold"]),
+        ("what do Leo's orders come to, orders.csv", "en", ["Leo"]),
         ("how many open ones has orders.csv?", "en", ["open"]),
         ("open orders.csv", "en", []),
         ("how much for a city bike in orders.csv", "en", ["city bike"]),
