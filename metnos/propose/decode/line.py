@@ -98,7 +98,8 @@ class Tools:
             masked: Choices that are closed at this line.
             musts: Values that this line has to say.
         """
-        row = self.values.rows(sofar) if not musts and sofar.number < MOST_STEPS else None
+        early = bool(musts) or sofar.number >= MOST_STEPS or self.wanted.waits(sofar)
+        row = None if early else self.values.rows(sofar)
         if row is not None and (forms := self._said(self.bounds, sofar, masked, (row,))):
             return Line(sofar.number, tuple(forms), False)
         ends = not musts and sofar.covered and Choice(END) not in masked

@@ -11,11 +11,13 @@ meet is none (the line is made without it).
 | asks for the most of all | sorted, and of one or of a number the first ones taken (`ranking.py`) |
 | asks for what is there twice | digests of files, and all that is equal to another (`repeated.py`) |
 | looks for a text in files | the search in texts first; names are not looked at for it |
+| asks of all rows, and then of some | a figure of each (`segments.py`) |
 | goes on behind an effect | a reading of its own behind the effect |
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -28,6 +30,7 @@ from metnos.propose.decode.choices import Argument, Choice, Form, Part
 from metnos.propose.decode.parts import without
 from metnos.propose.decode.ranking import PLACES, Ranking
 from metnos.propose.decode.repeated import Repeated
+from metnos.propose.decode.segments import is_first_of_all
 from metnos.propose.decode.state import is_for
 
 if TYPE_CHECKING:
@@ -228,7 +231,21 @@ class Wanted:
             return False
         return all(self._has_own(clause, sofar) for clause in self.offers.request.clauses)
 
+    @cached_property
+    def _of_all_first(self) -> bool:
+        return self._asks_figure() and is_first_of_all(self.called)
+
+    def waits(self, sofar: Sofar) -> bool:
+        """Whether something is still to be asked of all rows, before some are kept."""
+        return self._of_all_first and not self._has_figure_of(sofar, narrowed=False)
+
     def _has_figure(self, sofar: Sofar) -> bool:
+        if self._of_all_first:
+            return all(self._has_figure_of(sofar, narrowed=each) for each in (False, True))
+        return self._has_figure_of(sofar)
+
+    def _has_figure_of(self, sofar: Sofar, *, narrowed: bool | None = None) -> bool:
+        """Whether a figure is there; of rows that were narrowed, or that were not."""
         counted, amount = self.called.counted, self.called.amount
         at = counted[0] if counted is not None else amount or self.called.rows.reckoned or 0
         after = self._last_effect(self._clause_of(at), sofar)
@@ -238,6 +255,9 @@ class Wanted:
                 continue
             behind = sofar.behind(number)
             if any(step.number < after for step in behind):
+                continue
+            verbs = {family.verb for step in behind for family in step.contract.families}
+            if narrowed is not None and ("filter" in verbs) != narrowed:
                 continue
             if self._is_of_field() and made.kind == FIGURES and "field" not in sofar.steps[number - 1]["args"]:
                 continue

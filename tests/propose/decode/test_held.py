@@ -13,6 +13,7 @@ from metnos.plan.jsondata import spell
 from metnos.propose.decode.cells import Cells, forms_of, found_in
 from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.offers import Offers
+from metnos.propose.decode.segments import is_first_of_all
 from metnos.propose.decode.state import begin
 from metnos.propose.decode.styles import LINES
 from metnos.propose.decode.truths import WORDS
@@ -322,3 +323,37 @@ def test_columns_of_yes_and_no(
 def test_a_column_of_other_words_says_neither_yes_nor_no(there: Looks, tmp_path: Path) -> None:
     (tmp_path / "work" / "tickets.csv").write_text("id,paid\n1,soon\n2,late\n", encoding="utf-8")
     assert Offers(understand("who has not paid? tickets.csv", "en"), there).held.truths == ()
+
+
+def test_what_is_asked_of_all_rows_is_reckoned_first(shipped: Checks, there: Looks) -> None:
+    of = _decoder(shipped, there, "how many rows are there in orders.csv, and how many of Ada?")
+    kept: Plan = {"tool": "filter_entries", "args": {"from_step": 1, "field": "*", "op": "eq", "value": "Ada"}}
+    steps: list[Plan] = [READ]
+    seen: list[tuple[bool, bool]] = []
+    for step in (
+        {"tool": "compute_stats", "args": {"from_step": 1}},
+        kept,
+        {"tool": "compute_stats", "args": {"from_step": 3}},
+        None,
+    ):
+        line = of.tools.line(begin(shipped, of.request, of.context, tuple(steps)))
+        tools = {form.tool for form in line.forms}
+        assert step is None or step["tool"] in tools
+        seen.append(("filter_entries" in tools, line.ends))
+        steps += [step] if step is not None else []
+    assert [ends for _, ends in seen] == [False, False, False, True]
+    assert seen[1] == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("how many rows of Ada are in orders.csv, and how much do they come to?", False),
+        ("what is the total and the average of Ada in orders.csv", False),
+        ("how many orders are there in orders.csv and how many of Ada", True),
+        ("how many orders are there in orders.csv and how many in all", False),
+    ],
+)
+def test_two_questions(shipped: Checks, there: Looks, text: str, first: bool) -> None:
+    of = _decoder(shipped, there, text)
+    assert is_first_of_all(of.tools.wanted.called) is first
