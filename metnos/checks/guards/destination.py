@@ -1,8 +1,9 @@
 """Explicit destination: where the user said to write is where the plan writes.
 
-Law: the destination of a clause is the last of its paths behind "to", "into", "as"; else the last one behind "in", "on";
-else the folder that it refers to ("into it"); else, for words that write into a file, the path that they act on, and for those that add to one the last path. An address or URL is one for what is sent. It wins
-over whatever a step would give, and over a contract's default: a plan that writes elsewhere is refused. A path below the
+Law: the destination of a clause is the last of its paths behind "to", "into", "as"; else the last one behind "in", "on",
+but for one that other files are in ("write a.txt with the files in docs"); else the folder that it refers to ("into it");
+else, for words that write into a file, the path that they act on, and for those that add to one the last path. An address
+or URL is one for what is sent. It wins over whatever a step would give, and over a contract's default: a plan that writes elsewhere is refused. A path below the
 destination is in it. What the user answers when asked is said later, and is not held against the first wording.
 """
 
@@ -19,8 +20,10 @@ from metnos.checks.guards.values import comes_from_input, texts_of
 from metnos.checks.model import Fine
 from metnos.plan.diagnostics import Diagnostic
 from metnos.plan.jsondata import pointer
+from metnos.request.explained import lexicon_of
 from metnos.request.referring import referred_place
 from metnos.request.relations import relation_in
+from metnos.request.tokens import tokenise
 from metnos.request.wider import names_with_blanks
 from metnos.values.expressions import DictOf
 
@@ -38,6 +41,8 @@ ADDING = "append"
 """Of these the one that may name its file in any way."""
 _FILES = frozenset({"path"})
 _NAMES = frozenset({"path", "quoted", "name"})
+_MANY = frozenset({"glob", "globs"})
+"""Kinds of slots that are files of a kind."""
 _RECEIVERS = frozenset({"address", "url"})
 
 
@@ -84,12 +89,31 @@ def destination_of(request: Request, action: Action, everything: Sequence[Slot] 
     if verb == "rename" and towards and inside and all(relation != "object" for _, relation in related):
         towards = [max(towards[-1], inside[-1], key=lambda slot: slot.start)]  # "cambia nome a a.txt in b.txt"
     chosen = towards or inside
+    if not towards and itself and inside and _has_ending(itself[-1]) and _is_apart(request, itself[-1], inside[-1]):
+        return itself[-1]
     if chosen:
         return chosen[-1]
     given = [item for slot in request.slots for item in slot.items or (slot,)] if everything is None else everything
     if not itself and verb == ADDING:
         itself = [slot for slot, _ in related if slot.kind in _FILES]  # "at the end of notes.md"
     return referred_place(request, action.clause, given) or (itself[-1] if itself else None)
+
+
+def _has_ending(slot: Slot) -> bool:
+    return "." in str(slot.value).rpartition("/")[2].strip(".")
+
+
+def _is_apart(request: Request, file: Slot, place: Slot) -> bool:
+    """Whether other files are spoken of between a file that is written and a place behind it, which is theirs then:
+    "make a file a.txt with the names of the files in photos".
+    """
+    if place.start < file.end or _has_ending(place):
+        return False
+    if any(slot.kind in _MANY and file.end <= slot.start < place.start for slot in request.slots):
+        return True
+    words = lexicon_of(request).words
+    between = (words.get(token.key) for token in tokenise(request.text[file.end : place.start]))
+    return any(word is not None and word.object == "files" for word in between)
 
 
 def _targets(step: CheckedStep) -> tuple[str, ...]:

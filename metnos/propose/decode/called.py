@@ -32,6 +32,10 @@ _NEAR: Final = 6
 _SOON: Final = 14
 """Letters between what was done last and a time that is said of it."""
 _TIMES: Final = ("date", "period", "duration")
+_SMALL: Final = frozenset({"article", "pronoun", "quantifier"})
+"""Roles of words before a noun."""
+_SMALLEST: Final = 2
+"""Places from a noun to the preposition before its article."""
 _SORTING: Final = "sort"
 TAKING: Final = "take entries"
 """What a number that is said is for."""
@@ -152,11 +156,23 @@ class Called:
             return True
         if behind is not None and (self._begins("folder-behind", at + 1) or not behind.free):
             return False
-        return not any(self._begins("folder-before", number) for number in before[-1:])
+        return not (any(self._begins("folder-before", number) for number in before[-1:]) or self._is_of_all(at))
+
+    def _is_of_all(self, at: int) -> bool:
+        """Whether folders only say where files are, all of them: "in all the folders", "i file di tutte le cartelle"."""
+        here = at - 1
+        while here > 0 and (known := self.lexicon.words.get(self.words[here].key)) and known.roles & _SMALL:
+            here -= 1
+        if here < 0 or at - here <= _SMALLEST:
+            return False
+        files = any(
+            word.key in self.lexicon.file_nouns or word.start in self.offers.families for word in self.words[:here]
+        )
+        return files and relation_of(self.words[here].key, self.lexicon) in LOOKED_IN
 
     def _is_article_before(self, number: int, at: int) -> bool:
         known = self.lexicon.words.get(self.words[number].key)
-        return number == at - 1 and known is not None and bool(known.roles & {"article", "pronoun", "quantifier"})
+        return number == at - 1 and known is not None and bool(known.roles & _SMALL)
 
     # --- figures
 

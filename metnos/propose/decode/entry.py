@@ -103,14 +103,17 @@ def _may_be_open(contract: Contract, name: str) -> bool:
 
 
 def type_class(entry: Entry, name: str) -> str:
-    """What a field of the input is compared with: `text`, `name`, `ending`, `time`, `number`, `bytes`, `boolean`, or `any`."""
+    """What a field of the input is compared with: `text`, `name`, `ending`, `time`, `number`, `ordinal` (from 1 on), `bytes`, `boolean`,
+    or `any`.
+    """
     shape = walk(entry.shape, (Key(name),), False).shape
     kinds = shape.kinds - {"null"}
     if not kinds or shape.is_any:
         return "any"
     unit = shape.schema.get("unit") if is_object(shape.schema) else None
     if kinds <= {"integer", "number"}:
-        return "bytes" if unit == BYTES else "number"
+        least = shape.schema.get("minimum") if is_object(shape.schema) else None
+        return "bytes" if unit == BYTES else "ordinal" if least == 1 else "number"
     if kinds == TEXT:
         return "time" if unit == TIMES else "name" if name in NAMES else "ending" if name == ENDING else "text"
     return "boolean" if kinds == frozenset[Kind]({"boolean"}) else "any"
@@ -135,6 +138,7 @@ def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
         "ending": tuple(value for value in unique(said) if str(value.data).startswith(".")),
         "time": times,
         "number": numbers,
+        "ordinal": tuple(number for number in numbers if number.data >= 1),
         "bytes": (*offers.sizes, *([Value(0)] if offers.mentions("zero") else [])),
         "boolean": (Value(True), Value(False)),
         "any": (*offers.columns.values(texts), *numbers, *times),

@@ -91,7 +91,7 @@ class Names(Said):
         found: set[str] = set()
         for slot in self.slots:
             name = str(slot.value)
-            if slot.kind != "path" or (" " in name and "(" not in name) or self._is_there(name):
+            if slot.kind != "path" or (" " in name and "(" not in name) or self.is_there(name):
                 continue
             before = next((word for word in reversed(self.words) if word.end <= slot.start), None)
             if before is None:
@@ -102,7 +102,8 @@ class Names(Said):
                 found.add(plain(str(slot.value)).json)
         return frozenset(found)
 
-    def _is_there(self, name: str) -> bool:
+    def is_there(self, name: str) -> bool:
+        """Whether somebody looked, and a file or folder of that name is there."""
         return self.there is not None and self.there(name)
 
     @cached_property

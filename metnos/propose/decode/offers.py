@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from metnos.cache.generalise.conversions import CONVERSIONS, convert
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.endings import is_ending
+from metnos.propose.decode.families import families_of
 from metnos.propose.decode.moments import UNITS, Times
 from metnos.propose.decode.naming import NAMING
 from metnos.propose.decode.rows import Rows
@@ -21,7 +22,7 @@ from metnos.propose.decode.said import NAMED, SAYING, Spoken, plain
 from metnos.propose.decode.seeking import sought_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from metnos.checks.guards.asked import Action
     from metnos.request.model import Slot
@@ -49,14 +50,20 @@ class Offers(Times):
         return sought_in(self)
 
     @cached_property
+    def families(self) -> Mapping[int, str]:
+        """Where a word for a kind of files begins → the pattern of its endings."""
+        return families_of(self)
+
+    @cached_property
     def globs(self) -> tuple[Value, ...]:
         """Patterns of file names: `*.ext` from kinds of files, `*text*` from what was quoted; of other words, if of names."""
-        found = [slot.value for slot in self.of({"glob"})]
+        found = [slot.value for slot in self.of({"glob"}) if slot.start not in self.families]
         found += [slot.value for slot in self.of({"path"}) if "/" not in slot.value and "." in slot.value.strip(".")]
         said = [slot.value for slot in self.of(SAYING) if isinstance(slot.value, str)]
         names = {value.data for value in (*self.names, *self.places)}
         # What opens a sentence is a verb, known or not; where something is to be put is no pattern.
         found += [f"*.{word.lower()}" for word in self.kinds]
+        found += self.families.values()
         words = [w.text for w in self.words[1:] if w.free and w.meant and not w.known and self._is_of_names(w)]
         words = [word for word in words if word not in names and not is_ending(word) and not self.is_held(word)]
         found += [f"*{word}*" for word in (*said, *words) if _PLAIN_WORD.fullmatch(word)]
@@ -128,7 +135,8 @@ class Offers(Times):
             places = [word for word in self.words if clause.start <= word.start < clause.end and self._is_where(word)]
             empty = any(self.speaks(word, "zero") for word in self.words if clause.start <= word.start < clause.end)
             kind = any(clause.start <= word.start < clause.end and word.text in self.kinds for word in self.words)
-            if said or places or empty or kind:
+            family = [plain(self.families[at]).json for at in self.families if clause.start <= at < clause.end]
+            if said or places or empty or kind or family:
                 typed = (frozenset(value.json for value in self._forms(slot)) for slot in said)
                 kinds = (
                     frozenset(plain(form.format(word.text.lower())).json for form in KIND_FORMS)
@@ -138,7 +146,8 @@ class Offers(Times):
                 named = (
                     frozenset(plain(form.format(word.text)).json for form in ("{}", "*{}*", "*.{}")) for word in places
                 )
-                return (*typed, *named, *kinds, *([frozenset({Value(0).json})] if empty else []))
+                families = (frozenset({each}) for each in family)
+                return (*typed, *named, *kinds, *families, *([frozenset({Value(0).json})] if empty else []))
         return ()
 
     def forms(self, slot: Slot) -> frozenset[str]:
@@ -153,6 +162,9 @@ class Offers(Times):
         return frozenset(found)
 
     def _forms(self, slot: Slot) -> Iterator[Value]:
+        if slot.start in self.families:
+            yield plain(self.families[slot.start])
+            return
         for name in ("value", "number", "dotted", "extension"):
             made = convert(name, slot, self.request.language) if slot.kind in CONVERSIONS[name].kinds else None
             if made is not None:

@@ -73,6 +73,7 @@ class Values:
             Told("glob", word, frozenset(plain(form.format(word.lower())).json for form in KIND_FORMS))
             for word in offers.kinds
         ]
+        kinds += [Told("glob", "", frozenset({plain(glob).json})) for glob in dict.fromkeys(offers.families.values())]
         empty = [Told("size", "", frozenset({Value(0).json}))] if offers.mentions("zero") else []
         self.all: tuple[Told, ...] = (*typed, *bare, *kinds, *empty)
         self._cut = offers.cut
