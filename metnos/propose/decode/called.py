@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from metnos.checks.bound import Bound
+    from metnos.propose.decode.choices import Value
     from metnos.propose.decode.offers import Offers
     from metnos.propose.decode.said import Spoken
     from metnos.request.model import Clause
@@ -139,9 +140,39 @@ class Called:
 
     @cached_property
     def only_lesser(self) -> bool:
-        """Whether groups are spoken of only by words that say more often what things are done by ("by", "per")."""
-        lesser = {cue[0] for cue in _table("lesser", self.language)}
-        return all(self.words[at].key in lesser for at in self.at(LESSER)) and not self.offers.columns.apart
+        """Whether groups are spoken of only by words that say more often what things are done by ("by", "per"), and nothing is
+        there that would tell them apart.
+        """
+        before = [at for at in self.at(LESSER) if at + 1 == len(self.words) or self.words[at + 1].free]
+        return all(self._is_lesser(at) for at in before) and not (before and self._tellers)
+
+    def _is_lesser(self, at: int) -> bool:
+        return self.words[at].key in {cue[0] for cue in _table("lesser", self.language)}
+
+    @property
+    def _tellers(self) -> list[Value]:
+        """Columns that rows may be told apart by: no figure is asked of them."""
+        columns, asked = self.offers.columns, self.rows.reckoned_with
+        rest = [value for value in columns.by if value not in asked and value.data not in (columns.numeric or ())]
+        return [value for value in columns.apart if value not in asked] or rest
+
+    @property
+    def _each(self) -> list[Value]:
+        """What rows are told apart by: a column that is said to, or the only one that could where "per" stands before a word
+        that is none ("per categoria", of `category`).
+        """
+        columns = self.offers.columns
+        if columns.apart:
+            return [value for value in columns.apart if value not in self.rows.reckoned_with]
+        strange = any(
+            self._is_lesser(at)
+            and at + 1 < len(self.words)
+            and self.words[at + 1].free
+            and not self.words[at + 1].known
+            for at in self.at(LESSER)
+        )
+        cells = any(cell.owed for cell in self.offers.held.cells)
+        return self._tellers if strange and not cells and len(self._tellers) == 1 else []
 
     @cached_property
     def folders(self) -> bool:
@@ -290,9 +321,13 @@ class Called:
     def groups_rows(self) -> bool:
         """Whether figures are asked for each value of a column ("sum of amount per region")."""
         columns, rows = self.offers.columns, self.rows
-        apart = [value for value in columns.apart if value not in rows.reckoned_with]
-        told = rows.reads and apart and (rows.reckons or self.counted is not None)
-        return self._reads_rows and bool(columns.grouped or told) and not self.at("inside") and not rows.mosts
+        told = rows.reads and self._each and (rows.reckons or self.counted is not None)
+        return (
+            self._reads_rows
+            and bool(columns.grouped or told)
+            and not self.at("inside")
+            and (rows.reckons or not rows.mosts)
+        )
 
     @cached_property
     def plainly_inside(self) -> bool:

@@ -190,7 +190,8 @@ class Parts:
         for way in offers.held.ways(fields, *figures_and_times(offers)):
             parts: list[Argument | None] = [Argument(name, OneOf((way.field,)))]
             for other in rest:
-                only = way.values if other in free else None
+                values = tuple(value for value in way.values if str(value.data) not in offers.rows.spoken)
+                only = values if other in free else None
                 found = self.arguments.argument(other, required=True, only=only) if only != () else None
                 if found is not None and other not in free and isinstance(found.node, OneOf):
                     ops = tuple(value for value in found.node.values if value.data in way.ops)

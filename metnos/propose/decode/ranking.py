@@ -88,7 +88,8 @@ class Ranking:
         return [
             at
             for at in found
-            if (args[at].get("order", ORDER[0]) == ORDER[1]) == most.down and args[at].get("by") in (most.fields or ())
+            if (args[at].get("order", ORDER[0]) == ORDER[1]) == most.down
+            and str(args[at].get("by")).split(": ")[0] in (most.fields or ())
         ]
 
     def following(self, sofar: Sofar) -> str:

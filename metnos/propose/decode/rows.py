@@ -58,6 +58,15 @@ class Rows(Superlatives):
         meant = [*(most.number for most in self.mosts), self.end if self.reads else None]
         return frozenset(number for number in meant if number is not None and said.count(number) == 1)
 
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """The words that ask for the most of all, for the last ones, or for a figure: no cell is compared with these."""
+        at = {number for most in self._found for number in range(most.at, most.last + 1)}
+        for name in ("reckoned", "end") if self.reads else ():
+            for first in range(len(self.words)):
+                at |= set(range(first, first + self._cue(name, first)))
+        return frozenset(self.words[number].text for number in at)
+
     # --- figures
 
     @cached_property

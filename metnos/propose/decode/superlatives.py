@@ -46,6 +46,8 @@ class Most(NamedTuple):
     """One thing is meant."""
     number: int | None = None
     """How many are meant, where a number says so."""
+    last: int = -1
+    """Number of the last word that says it."""
 
     @property
     def is_order(self) -> bool:
@@ -210,7 +212,8 @@ class Superlatives:
         return any(self._cue("file-nouns", near) for near in (at - 1, *range(end, end + BESIDE)) if near >= 0)
 
     def _most(self, name: str, at: int, end: int) -> Most | None:
-        beside = self._beside(at, end + self._is_adjective(name, end))
+        last = end - 1 + self._is_adjective(name, end)
+        beside = self._beside(at, last + 1)
         fields = (beside,) if beside else self._by or self._measures or (OPEN.data,)
         if name in ("later", "earlier") and not beside:
             fields = tuple(column for _, _, column in self._columns if _is_called("dated", column))
@@ -218,10 +221,10 @@ class Superlatives:
                 return None
         turned = name in _TURNED and all(_is_called(_TURNED[name], field) for field in fields)
         if self._is_order(at, end):
-            return Most(at, frozenset(map(str, fields)), _DOWN[name] != turned, one=False)
+            return Most(at, frozenset(map(str, fields)), _DOWN[name] != turned, one=False, last=last)
         count = self._number_near(at, end)
         one = count is None and not self._is_several(at, end)
-        return Most(at, frozenset(map(str, fields)), _DOWN[name] != turned, one, count)
+        return Most(at, frozenset(map(str, fields)), _DOWN[name] != turned, one, count, last)
 
     def _is_order(self, at: int, end: int) -> bool:
         """Whether it only says which comes first."""

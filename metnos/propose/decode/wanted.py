@@ -28,7 +28,7 @@ from metnos.plan.jsondata import spell
 from metnos.propose.decode.called import Called
 from metnos.propose.decode.choices import Argument, Choice, Form, Part
 from metnos.propose.decode.parts import without
-from metnos.propose.decode.ranking import PLACES, Ranking
+from metnos.propose.decode.ranking import PLACES, Ranking, steps_of
 from metnos.propose.decode.repeated import Repeated
 from metnos.propose.decode.segments import is_first_of_all
 from metnos.propose.decode.state import is_for
@@ -48,6 +48,8 @@ MATCHES: Final = "match"
 FIELD: Final = "field"
 LAST: Final = frozenset({"read", "render", "get", "select"})
 """Verbs of what may be done with one result, where it is all that was asked for."""
+READING: Final = "read"
+"""Verb of what reads files."""
 SHOWING: Final = frozenset({"render", "select"})
 """Of these, what leaves nothing to be reckoned with or put in order."""
 
@@ -76,7 +78,7 @@ class Wanted:
         following = self._following(sofar)
         if following and following not in {family.verb for family in bound.contract.families}:
             return False
-        if self._is_elsewhere(bound) or self._is_early(bound, sofar) or not self.repeated.is_due(bound):
+        if self._is_elsewhere(bound, sofar) or self._is_early(bound, sofar) or not self.repeated.is_due(bound):
             return False
         if self._seeks_texts(sofar):
             return self._feeds_search(bound)
@@ -92,11 +94,16 @@ class Wanted:
         """
         return self.repeated.following(sofar) or self.ranking.following(sofar)
 
-    def _is_elsewhere(self, bound: Bound) -> bool:
-        """Whether a tool looks for files or folders, where rows of a table that is named are all that is read."""
-        made = bound.contract.produces
-        looks = made is not None and made.kind in PLACES and bound.contract.consumes is None
-        return looks and self.called.rows.alone
+    def _is_elsewhere(self, bound: Bound, sofar: Sofar) -> bool:
+        """Whether a tool looks for files or folders, where rows of tables that are named are all that is read; or reads one
+        more time than there are tables.
+        """
+        contract = bound.contract
+        if not self.called.rows.alone or contract.produces is None:
+            return False
+        read = any(family.verb == READING for family in contract.families)
+        again = read and len(steps_of(sofar, READING)) >= len(set(self.offers.held.tables))
+        return again or (contract.produces.kind in PLACES and contract.consumes is None)
 
     def _is_early(self, bound: Bound, sofar: Sofar) -> bool:
         """Whether rows are only shown, kept in part or written, while what is asked of them is still owed; are reckoned

@@ -44,7 +44,7 @@ class Tables:
 
 
 def language(text: str) -> str:
-    return "it" if "gite.json" in text or "doppi" in text else "en"
+    return "it" if any(each in text for each in ("gite.json", "doppi", "colonne")) else "en"
 
 
 def rows(text: str) -> Rows:
@@ -199,6 +199,14 @@ EACH = "the total climb for each month in trips.csv"
         ("the last 5 rows of trips.csv", (READ,), '2 sort_entries <1 by="date" order="asc"', False),
         (EACH, (READ,), '2 group_entries <1 by="month" field="climb"', True),
         (EACH, (READ,), '2 group_entries <1 by="month"', False),
+        (MOST, (READ,), '2 read_files_csv path="trips.csv"', False),
+        ("the total climb, going by trips.csv, and the month", (READ,), '2 group_entries <1 by="month"', False),
+        (
+            "climb medio per mese in trips.csv (colonne month e climb)",
+            (READ,),
+            '2 group_entries <1 by="month" field="climb"',
+            True,
+        ),
         (TWICE, (FIND,), "end", False),
         (TWICE, (FIND,), '2 dedupe_entries <1 by="name" keep="repeated"', False),
         (TWICE, (FIND, HASH), '3 group_entries <2 by="digest"', False),
