@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metnos.contracts.load import load_catalog
+from metnos.propose import acts
 from metnos.propose.candidates import Candidates
 from metnos.propose.models.llama import open_model
 from metnos.propose.models.ports import Stop
 from metnos.propose.prompt.blocks import prefix
 from metnos.propose.prompt.gate import calibration_cases, margin, save_gauge
-from metnos.propose.prompt.gauge import Case, left_out, rates, set_on
+from metnos.propose.prompt.gauge import Case, best_of, left_out, rates
 from metnos.propose.routing import route
 from metnos.request.understand import understand
 from metnos.settings import shipped_catalog
@@ -43,30 +44,47 @@ def measured(arguments: argparse.Namespace) -> dict[str, object]:
     found: list[Case] = []
     seconds: list[float] = []
     asked = calibration_cases()
-    with closing(model), closing(model.session(prefix(candidates, arguments.language), stop=Stop())) as session:
-        before, mark = session.usage, session.mark()
-        for one in asked:
-            begun = time.monotonic()
-            session.rewind(mark)
-            session.ask(one.text)
-            weak = route(understand(one.text, one.language), catalog).weak
-            found.append(Case(margin(session), weak, one.possible))
-            seconds.append(time.monotonic() - begun)
-        gauge = set_on(found)
+    with closing(model):
+        with closing(model.session(prefix(candidates, arguments.language), stop=Stop())) as session:
+            before, mark = session.usage, session.mark()
+            for one in asked:
+                begun = time.monotonic()
+                session.rewind(mark)
+                session.ask(one.text)
+                weak = route(understand(one.text, one.language), catalog).weak
+                found.append(Case(margin(session), weak, one.possible))
+                seconds.append(time.monotonic() - begun)
+        reading: list[float] = []
+        with closing(model.session(acts.prefix(acts.in_a_row), stop=Stop())) as session:
+            mark = session.mark()
+            for number, one in enumerate(asked):
+                begun = time.monotonic()
+                session.rewind(mark)
+                session.ask(one.text)
+                found[number] = found[number]._replace(other=round(acts.left_to_others(session), 3))
+                reading.append(time.monotonic() - begun)
+        gauge, out = best_of(found)
+        unread = [case._replace(other=None) for case in found]
         near = sorted(zip(found, asked, strict=True), key=lambda pair: abs(pair[0].margin - gauge.least))
         for case, one in near[:8]:
             print(
-                f"{case.margin:7.2f} {'weak' if case.weak else '    '} {'can' if case.possible else 'not'}  {one.text}"
+                f"{case.margin:7.2f} {case.other:7.2f} {'weak' if case.weak else '    '} {'can' if case.possible else 'not'}  {one.text}"
             )
         if arguments.keep is not None:
             save_gauge(arguments.keep, model.digest, gauge)
-        out, alone = left_out(found), left_out([case._replace(weak=False) for case in found])
+        read, yes = left_out(found), left_out(unread)
+        alone = left_out([case._replace(weak=False) for case in unread])
         return {
             "model": model.digest,
             "least": gauge.least,
             "weak": gauge.weak,
+            "other": gauge.other,
             "refused": out.refused,
             "false": out.false,
+            "refused_by_reading": read.refused,
+            "false_by_reading": read.false,
+            "refused_by_yes": yes.refused,
+            "false_by_yes": yes.false,
             "refused_without_routing": alone.refused,
             "false_without_routing": alone.false,
             "refused_on_itself": rates(gauge, found).refused,
@@ -74,6 +92,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, object]:
             "cases": len(found),
             "prefix_tokens": before.tokens_in,
             "seconds_a_request": round(statistics.median(seconds), 2),
+            "seconds_a_reading": round(statistics.median(reading), 2),
         }
 
 

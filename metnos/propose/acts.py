@@ -3,7 +3,7 @@
     read = ActReader(registry)(understand("notes.txt ought to be in backup as well"), stop)
     read.acts                                            # ("copy",)
 
-Law: asked only where the lexicon leaves a gap: no effect, no negation, and a part whose verb it does not know. The answer
+Law: its acts count only where the lexicon leaves a gap: no effect, no negation, and words that it does not know. The answer
 is one of a closed list of words, weighed and not written, so nothing else can come of it; it is of the request alone. A
 reading that begins with "look" or "other" asks for no effect, whatever might follow. Between two acts that are nearly as
 likely the plan is a guess, and shown first (`Reading.sure`); one that is far likelier than "other" needs no gate. Where no
@@ -12,6 +12,7 @@ model can be asked, nothing is read.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tomllib
 from contextlib import closing
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 
 DONE: Final = "done"
+OTHER: Final = "other"
+"""The word for what nothing here does."""
 GENERAL: Final = "find"
 """The verb of "want", "show", "tell", and of a clause that has none."""
 SURE: Final = 1.0
@@ -76,6 +79,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """In the order said; none: no effect is asked for, or none that is here."""
     lead: float = float("inf")
     """Nats by which the first act is likelier than the next word; of a model that is not weighed: no bound."""
+    other: float | None = None
+    """Nats by which "none of these" is likelier than the likeliest of all else; None: it was not weighed."""
     usage: Usage = Usage()
 
     @property
@@ -90,6 +95,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NOTHING: Final = Reading()
+
+
+def wording_digest() -> str:
+    """SHA-256 of the file that says how a model is asked."""
+    return hashlib.sha256(Path(__file__).with_suffix(".toml").read_bytes()).hexdigest()
 
 
 @cache
@@ -143,16 +153,14 @@ class ActReader:
         self._models = models
 
     def __call__(self, request: Request, stop: Stop) -> Reading:
-        """What is asked to be done; nothing where the lexicon leaves no gap, or no model could be asked."""
-        if not has_gap(request):
-            return NOTHING
+        """What is asked to be done, where the lexicon leaves that open; and whether it is anything here at all."""
         try:
             done = self._models.role("fast").attempt(
                 lambda model, _config, limits: _read(request, model, limits), stop=stop
             )
         except ModelFault as fault:
             return Reading(usage=fault.usage or Usage())
-        return done.value
+        return done.value if has_gap(request) else msgspec.structs.replace(done.value, acts=())
 
 
 def _read(request: Request, model: ChatModel, stop: Stop) -> Reading:
@@ -160,8 +168,16 @@ def _read(request: Request, model: ChatModel, stop: Stop) -> Reading:
         return _written(request, model, stop)
     with closing(model.session(prefix(in_a_row), stop=stop)) as session:
         session.ask(request.text)
+        other = left_to_others(session)
         words, lead = _weighed(session)
-        return Reading(acts=_acts(words), lead=lead, usage=session.usage)
+        return Reading(acts=_acts(words), lead=lead, other=other, usage=session.usage)
+
+
+def left_to_others(session: Session) -> float:
+    """Nats by which "none of these" is likelier than the likeliest of all else, of a session that was just asked."""
+    words = tuple(wording().words)
+    weights = dict(zip(words, session.choose(words), strict=True))
+    return weights.pop(OTHER) - max(weights.values())
 
 
 def _written(request: Request, model: ChatModel, stop: Stop) -> Reading:

@@ -56,6 +56,7 @@ class Calibrated(Calibration, frozen=True, kw_only=True):
             "sha256": self.sha256,
             "least": self.gauge.least,
             "weak": self.gauge.weak,
+            "other": self.gauge.other,
             "refused": self.rates.refused,
             "false": self.rates.false,
             "cases": self.cases,

@@ -25,7 +25,7 @@ import msgspec
 
 from metnos.checks.guards.asked import GENERAL
 from metnos.checks.model import CheckContext
-from metnos.propose.acts import NOTHING
+from metnos.propose.acts import NOTHING, has_gap
 from metnos.propose.decode.choices import Choice
 from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.model import Bounds, Impossible, Written
@@ -85,8 +85,11 @@ class Prompt(Protocol):
 class Gate(Protocol):
     """Whether a model thinks that the tools can do what is asked."""
 
-    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> float:
-        """Judge, the request asked and the answer open; leave the session as it was. Below 0: they cannot."""
+    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, other: float | None, /) -> float:
+        """Judge, the request asked and the answer open; leave the session as it was. Below 0: they cannot.
+
+        `other`: what the request was read to be beside all that can be done (`propose.acts.Reading.other`).
+        """
         ...
 
 
@@ -186,15 +189,14 @@ class Planner:
             if known is not None:
                 return with_reading(told(known, ""), reading)
             done = self._models.role(self._role).attempt(
-                lambda model, config, limits: self._work(task, reading.certain, model, config, limits), stop=running
+                lambda model, config, limits: self._work(task, reading, model, config, limits), stop=running
             )
         return with_reading(with_wasted(done), reading)
 
     def _understood(self, request: PlanRequest, candidates: Candidates, stop: Stop) -> tuple[_Task, Reading]:
         """The call, and what a model read in the request where its words leave open what is to be done."""
         task = self._task(request, candidates)
-        plainly = task.decoder.tools.wanted.called.plainly_inside
-        if self._reader is None or request.purpose != "first" or plainly:
+        if self._reader is None or not self._is_left_open(task):
             return task, NOTHING
         reading = self._reader(task.understood, stop)
         if not reading.acts:
@@ -270,14 +272,14 @@ class Planner:
         )
 
     def _work(
-        self, task: _Task, certain: bool, model: ChatModel, config: ModelConfig, stop: Stop
+        self, task: _Task, reading: Reading, model: ChatModel, config: ModelConfig, stop: Stop
     ) -> Proposal | Declined:
         if decodes(model):
-            return self._decoded(task, certain, model, config, stop)
+            return self._decoded(task, reading, model, config, stop)
         return self._completed(task, model, stop)
 
     def _decoded(
-        self, task: _Task, certain: bool, model: DecodingModel, config: ModelConfig, stop: Stop
+        self, task: _Task, reading: Reading, model: DecodingModel, config: ModelConfig, stop: Stop
     ) -> Proposal | Declined:
         if not config.sha256:  # gauges are of weights, pinned or not
             config = msgspec.structs.replace(config, sha256=getattr(model, "digest", ""))
@@ -286,8 +288,8 @@ class Planner:
             mark = session.mark()
             self._ask(session, without_faults(request), task)
             lead = NEAR
-            if self._gate is not None and not certain and self._is_in_doubt(task):
-                lead = self._gate(session, request, config)
+            if self._gate is not None and not reading.certain and self._is_in_doubt(task):
+                lead = self._gate(session, request, config, reading.other)
             if lead < (0.0 if self._doubt is None else -CLOSE):
                 return told(Impossible(code="out-of-scope", usage=session.usage), model.name)
             self._open(session)
@@ -303,6 +305,13 @@ class Planner:
             return msgspec.structs.replace(
                 said, unsure=is_doubtful(written, self._doubt(config), request.purpose, lead)
             )
+
+    def _is_left_open(self, task: _Task) -> bool:
+        """Whether a reading of the request may tell what nobody knows: what is to be done, or whether that is anything here."""
+        called = task.decoder.tools.wanted.called
+        if task.request.purpose != "first" or called.plainly_inside or called.rows.certain:
+            return False
+        return has_gap(task.understood) or self._is_in_doubt(task)
 
     def _is_in_doubt(self, task: _Task) -> bool:
         """Whether the gate has something to judge: not where code knows that one text is looked for in files here, or what

@@ -45,7 +45,10 @@ class Weighing(RandomSession):
 
     def __init__(self, weights: Sequence[dict[str, float]], stop: Stop) -> None:
         super().__init__(0, stop=stop)
-        self.weights = list(weights)
+        self.weights = [
+            *weights[:1],
+            *weights,
+        ]  # the first choice is weighed twice: what is asked, and whether it is anything
         self.fed: list[str] = []
         self.offered: list[tuple[str, ...]] = []
 
@@ -89,11 +92,9 @@ def read(model: Any, text: str = GAP) -> Reading:
         ("how many files are there in docs?", False),
     ],
 )
-def test_a_model_is_asked_only_where_the_lexicon_leaves_a_gap(text: str, gap: bool) -> None:
+def test_what_is_read_counts_only_where_the_lexicon_leaves_a_gap(text: str, gap: bool) -> None:
     assert has_gap(understand(text, "en")) is gap
-    model = Reads({"copy": -0.1}, {"done": -0.1})
-    read(model, text)
-    assert len(model.sessions) == gap
+    assert read(Reads({"copy": -0.1}, {"done": -0.1}), text).acts == (("copy",) if gap else ())
 
 
 def test_the_likeliest_words_in_order_are_what_is_asked_for() -> None:
@@ -101,8 +102,8 @@ def test_the_likeliest_words_in_order_are_what_is_asked_for() -> None:
     assert read(model).acts == ("make_folder", "move")
     (session,) = model.sessions
     assert session.fed == ["folder", " move"]
-    assert session.offered[0] == WORDS
-    assert set(session.offered[1]) == {f" {word}" for word in (*WORDS, "done") if word != "folder"}
+    assert session.offered[0] == session.offered[1] == WORDS
+    assert set(session.offered[2]) == {f" {word}" for word in (*WORDS, "done") if word != "folder"}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ def test_a_proposal_of_other_acts_is_none(acts: Any) -> None:
 def test_what_is_certain_needs_no_gate(catalog: Catalog, candidates: Candidates, lead: float, asked: int) -> None:
     weighed: list[str] = []
 
-    def gate(_session: Any, request: Any, _config: Any) -> float:
+    def gate(_session: Any, request: Any, _config: Any, _other: Any) -> float:
         weighed.append(request.text)
         return -99.0
 
@@ -240,3 +241,11 @@ def test_what_is_certain_needs_no_gate(catalog: Catalog, candidates: Candidates,
 
 def test_no_gate_is_left_out_for_what_asks_for_nothing() -> None:
     assert not Reading(lead=99.0).certain
+
+
+@pytest.mark.parametrize(
+    ("weights", "other"), [({"look": -0.5, "other": -2.5}, -2.0), ({"write": -3.0, "other": -0.5, "look": -4.0}, 2.5)]
+)
+def test_how_likely_it_is_none_of_these(weights: dict[str, float], other: float) -> None:
+    assert read(Reads(weights, {"done": -0.1})).other == pytest.approx(other)
+    assert NOTHING.other is None

@@ -14,6 +14,7 @@ from metnos.propose.models.config import read_models
 from metnos.propose.models.ports import ModelFault, Stop
 from metnos.propose.models.registry import Registry
 from metnos.propose.prompt.gate import Gate, calibration_cases
+from metnos.propose.prompt.gauge import Case
 from metnos.settings import load_settings, shipped_catalog
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Knows:
         self.said = ""
 
     def session(self, prefix: Sequence[Any], *, stop: Stop) -> Knows:
-        assert "Tools:" in prefix[0].content
+        assert "Tools:" in prefix[0].content or "other:" in prefix[0].content
         return self
 
     def mark(self) -> int:
@@ -56,6 +57,8 @@ class Knows:
 
     def choose(self, texts: Sequence[str]) -> tuple[float, ...]:
         able = POSSIBLE.get(self.said, True)
+        if "other" in texts:
+            return tuple((-self.sure if able else self.sure) if text == "other" else 0.0 for text in texts)
         return (self.level + (self.sure if able else -self.sure), 0.0)
 
     def close(self) -> None: ...
@@ -89,15 +92,16 @@ def test_a_gauge_is_kept_and_found_by_the_gate(
     told: list[tuple[int, int]] = []
     found = calibrate_model(settings, "mine", catalog, lambda done, whole: told.append((done, whole)))
     assert (found.rates.refused, found.rates.false, found.separates) == (1.0, 0.0, True)
-    assert told[0] == (0, found.cases)
-    assert told[-1] == (found.cases, found.cases)
+    assert told[0] == (0, 2 * found.cases)
+    assert told[-1] == (2 * found.cases, 2 * found.cases)
     config = read_models(settings.home)
     assert config.models["mine"].sha256 == DIGEST  # else the gate would not find it
     assert config.roles == {"middle": ("mine", "told")}
     gauge = Gate(catalog, settings.home / "models").gauge(config.models["mine"].sha256)
     assert gauge == found.gauge
-    assert gauge.admits(-5.0, weak=False)
-    assert not gauge.admits(-9.0, weak=False)
+    assert gauge.admits(Case(-5.0, False, True))
+    assert not gauge.admits(Case(-9.0, False, False))
+    assert not gauge.admits(Case(-5.0, False, False, other=2.0))
 
 
 def test_nothing_is_kept_of_one_that_was_broken_off(

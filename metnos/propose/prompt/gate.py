@@ -1,7 +1,8 @@
 """The gate: before a plan, the model's own yes or no to the request, weighed as it was calibrated for that model.
 
-Law: a small model that writes freely never says no, or always does; what separates is how much likelier its yes is. A
-gauge is of one model (SHA-256 of its file) and one prompt; gauges come with the package, and an installation keeps its
+Law: a small model that writes freely never says no, or always does; what separates is how much likelier its yes is, and
+better still how much likelier "none of these" is than anything that can be done, where it is asked what a request wants
+(`propose.acts`). A gauge is of one model (SHA-256 of its file) and one prompt; gauges come with the package, and an installation keeps its
 own beside its models. What a gate refuses ends the turn with a clear message; what it lets through is checked as any plan.
 """
 
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from metnos import drafts, plainfile
+from metnos.propose import acts
 from metnos.propose.prompt.blocks import CONSTITUTION, NO, YES
-from metnos.propose.prompt.gauge import DEFAULT, Case, Gauge, Rates, left_out, set_on
+from metnos.propose.prompt.gauge import DEFAULT, Case, Gauge, Rates, best_of
 from metnos.propose.routing import route
 from metnos.request.understand import understand
 
@@ -69,12 +71,19 @@ class Gate:
         self._folder = folder
         self._gauges: Mapping[str, Gauge] | None = None
 
-    def __call__(self, session: Session, request: PlanRequest, config: ModelConfig, /) -> float:
-        """Weigh the first word of the answer; the session stays as it is: the request asked, the answer open.
+    def __call__(
+        self, session: Session, request: PlanRequest, config: ModelConfig, other: float | None = None, /
+    ) -> float:
+        """Go by what was read in the request; where that decides nothing, weigh the first word of the answer.
+
+        The session stays as it is: the request asked, the answer open.
 
         Returns:
-            Nats by which the model's yes passes; below 0: it does not.
+            Nats by which the request passes; below 0: it does not.
         """
+        read = self.gauge(config.sha256).read(other)
+        if read is not None:
+            return read
         understood = request.understood or understand(request.text, request.language)
         return self.gauge(config.sha256).lead(margin(session), weak=route(understood, self._catalog).weak)
 
@@ -107,27 +116,38 @@ def calibrate(
     """Set the gauge of `model` behind `prefix`.
 
     Args:
-        model: Asked once for each case.
+        model: Asked twice for each case: whether it can be done, and what it asks for.
         prefix: As the planner's prompt has it.
         cases: At least a dozen of both kinds, none of them in the prefix.
         weak: Whether routing finds little for a request.
         stop: When to end early.
-        told: Called with how many cases are done, and how many there are.
+        told: Called with how many questions are answered, and how many there are.
 
     Raises:
         ModelFault: What the model or `stop` says.
         ValueError: Too few cases.
     """
+    margins: list[float] = []
     found: list[Case] = []
+    all_told = 2 * len(cases)
     with closing(model.session(prefix, stop=stop)) as session:
         mark = session.mark()
         for case in cases:
-            told(len(found), len(cases))
+            told(len(margins), all_told)
             session.rewind(mark)
             session.ask(case.text)
-            found.append(Case(margin(session), weak(understand(case.text, case.language)), case.possible))
-        told(len(found), len(cases))
-    return Calibration(gauge=set_on(found), rates=left_out(found), cases=len(found))
+            margins.append(margin(session))
+    with closing(model.session(acts.prefix(acts.in_a_row), stop=stop)) as session:
+        mark = session.mark()
+        for case, said in zip(cases, margins, strict=True):
+            told(len(cases) + len(found), all_told)
+            session.rewind(mark)
+            session.ask(case.text)
+            other = acts.left_to_others(session)
+            found.append(Case(said, weak(understand(case.text, case.language)), case.possible, other))
+        told(all_told, all_told)
+    gauge, rates = best_of(found)
+    return Calibration(gauge=gauge, rates=rates, cases=len(found))
 
 
 def calibration_cases() -> tuple[Asked, ...]:
@@ -144,6 +164,7 @@ def prompt_digest() -> str:
     """SHA-256 over what a gauge depends on beside model and catalog."""
     digest = hashlib.sha256(CONSTITUTION["en"].encode())
     digest.update(_data("examples.toml").encode())
+    digest.update(acts.wording_digest().encode())
     return digest.hexdigest()
 
 
@@ -178,6 +199,7 @@ def written(gauges: Mapping[str, Gauge]) -> str:
     lines = [f'prompt = "{prompt_digest()}"']
     for model, gauge in sorted(gauges.items()):
         lines += ["", f'[gauges."{model}"]', f"least = {gauge.least}", f"weak = {gauge.weak}", f"doubt = {gauge.doubt}"]
+        lines += [] if gauge.other is None else [f"other = {gauge.other}"]
     return "\n".join(lines) + "\n"
 
 

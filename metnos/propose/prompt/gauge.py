@@ -1,7 +1,10 @@
-"""What separates a request that can be done from one that cannot: a threshold on a margin, set for one model and prompt.
+"""What separates a request that can be done from one that cannot: thresholds on margins, set for one model and prompt.
 
-Law: pure. A case is what the model said (`margin`: log probability of yes less that of no, in nats), what routing said
-(`weak`: it found little), and whether it can be done. A logistic regression over both gives the
+Law: pure. A case is what the model said (`margin`: log probability of yes less that of no; `other`: of "none of these" less
+that of the likeliest thing to do, `propose.acts`; in nats), what routing said
+(`weak`: it found little), and whether it can be done. What the reading of the request leaves no doubt about it decides:
+where "none of these" is likelier by `Gauge.other`, which no request was that can be done, and where it is `BAND` less likely
+than that. Between the two yes or no decides. A logistic regression over both gives the
 least margin and what a weak signal takes off; then the threshold goes down until at most `MOST_FALSE` of what can be
 done is refused. What is reported is measured on cases that were left out.
 """
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 MOST_FALSE: Final = 0.03
 """Of what can be done: so much may be refused where the gauge is set. Left out cases come out somewhat worse."""
 FOLDS: Final = 9
+ABOVE: Final = 1.0
+"""Nats above the most that a request had that can be done."""
+BAND: Final = 2.0
+"""Nats below the threshold of the reading in which it is left to yes or no."""
 _ROUNDS: Final = 60
 _RIDGE: Final = 0.02
 _MOST_SHIFT: Final = 6.0
@@ -30,6 +37,8 @@ class Case(NamedTuple):
     margin: float
     weak: bool
     possible: bool
+    other: float | None = None
+    """None: the request was not read."""
 
 
 class Gauge(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,13 +51,27 @@ class Gauge(msgspec.Struct, frozen=True, kw_only=True):
     doubt: float = DOUBT
     """Nats of surprise from which a plan of this model is shown before it runs (`metnos.propose.doubt`)."""
 
+    other: float | None = None
+    """Nats by which "none of these" has to be likelier than anything to be done, for a request to be refused for that
+    alone; None: of this model no reading counts."""
+
+    def read(self, other: float | None) -> float | None:
+        """Nats by which a request passes for what was read in it; below 0: it does not; None: that decides nothing."""
+        if self.other is None or other is None:
+            return None
+        over = other - self.other
+        if over >= 0:
+            return -math.inf
+        return -over if over < -BAND else None
+
     def lead(self, margin: float, *, weak: bool) -> float:
         """Nats by which a request passes; below 0: it does not."""
         return margin - (self.weak if weak else 0.0) - self.least
 
-    def admits(self, margin: float, *, weak: bool) -> bool:
+    def admits(self, case: Case) -> bool:
         """Whether a request passes."""
-        return self.lead(margin, weak=weak) >= 0
+        read = self.read(case.other)
+        return (self.lead(case.margin, weak=case.weak) if read is None else read) >= 0
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,12 +101,29 @@ def set_on(cases: Sequence[Case]) -> Gauge:
     slope, _, base = _fitted([((case.margin - taken * case.weak) / spread, 0.0, case.possible) for case in cases])
     least = -base / max(slope, 1e-6) * spread
     values = sorted(case.margin - taken * case.weak for case in cases if case.possible)
-    return Gauge(least=round(min(least, values[int(len(values) * MOST_FALSE)]), 3), weak=round(taken, 3))
+    others = [case.other for case in cases if case.possible and case.other is not None]
+    return Gauge(
+        least=round(min(least, values[int(len(values) * MOST_FALSE)]), 3),
+        weak=round(taken, 3),
+        other=round(max(others) + ABOVE, 3) if others else None,
+    )
+
+
+def best_of(cases: Sequence[Case]) -> tuple[Gauge, Rates]:
+    """The gauge of these cases with the reading of requests or without it, whichever tells more of them apart; its rates.
+
+    Raises:
+        ValueError: Too few of one kind.
+    """
+    unread = [case._replace(other=None) for case in cases]
+    read, plain = left_out(cases), left_out(unread)
+    better = read.refused - read.false >= plain.refused - plain.false
+    return (set_on(cases), read) if better else (set_on(unread), plain)
 
 
 def rates(gauge: Gauge, cases: Sequence[Case]) -> Rates:
     """How many of each kind it refuses."""
-    refused = [not gauge.admits(case.margin, weak=case.weak) for case in cases]
+    refused = [not gauge.admits(case) for case in cases]
     bad = [one for one, case in zip(refused, cases, strict=True) if not case.possible]
     good = [one for one, case in zip(refused, cases, strict=True) if case.possible]
     return Rates(refused=sum(bad) / max(1, len(bad)), false=sum(good) / max(1, len(good)))

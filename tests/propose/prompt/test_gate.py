@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import tomllib
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from metnos.propose.models.config import ModelConfig
 from metnos.propose.models.ports import Stop
 from metnos.propose.prompt import gate
 from metnos.propose.prompt.examples import shipped
-from metnos.propose.prompt.gauge import DEFAULT, Case, Gauge, left_out, rates, set_on
+from metnos.propose.prompt.gauge import ABOVE, BAND, DEFAULT, Case, Gauge, best_of, left_out, rates, set_on
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 MODEL = "a" * 64
@@ -103,6 +104,8 @@ class Says:
         self.rewound = 0
 
     def choose(self, texts: Sequence[str]) -> tuple[float, ...]:
+        if "other" in texts:
+            return tuple(-self.margin if text == "other" else 0.0 for text in texts)
         assert tuple(texts) == ("yes", "no")
         return (-1.0, -1.0 - self.margin)
 
@@ -142,14 +145,15 @@ def test_a_request_passes_as_its_model_was_calibrated(catalog: Catalog, tmp_path
     assert judge(Says(-1.9), clear, other) < 0
 
 
-def test_calibrating_asks_each_case_once() -> None:
+def test_calibrating_asks_each_case_twice() -> None:
     cases = [gate.Asked("en", f"{word} {number}", word == "do") for word in ("do", "not") for number in range(20)]
     model = Says(by_request={case.text: 2.0 if case.possible else -2.0 for case in cases})
     found = gate.calibrate(model, (), cases, lambda _: False, stop=Stop())  # pyright: ignore[reportArgumentType]
-    assert model.rewound == found.cases == 40
+    assert model.rewound == 2 * found.cases == 80
     assert (found.rates.refused, found.rates.false) == (1.0, 0.0)
-    assert found.gauge.admits(2.0, weak=False)
-    assert not found.gauge.admits(-2.0, weak=False)
+    assert found.gauge.admits(Case(2.0, False, True))
+    assert not found.gauge.admits(Case(-2.0, False, False))
+    assert found.gauge.other == -2.0 + ABOVE
 
 
 def test_what_is_written_is_toml() -> None:
@@ -165,3 +169,48 @@ def test_a_calibration_keeps_from_when_on_its_plans_are_doubted(tmp_path: Path) 
     (tmp_path / gate.GAUGES_FILE).write_text(gate.written({MODEL: Gauge(doubt=2.5)}))
     gate.save_gauge(tmp_path, MODEL, Gauge(least=-0.7, weak=1.0))
     assert gate.read_gauges(tmp_path)[MODEL] == Gauge(least=-0.7, weak=1.0, doubt=2.5)
+
+
+@pytest.mark.parametrize(
+    ("other", "lead"),
+    [
+        (-math.inf, math.inf),
+        (0.5 - BAND - 0.01, BAND + 0.01),
+        (0.5 - BAND, None),  # from here on yes or no decides
+        (0.49, None),
+        (0.5, -math.inf),
+        (9.0, -math.inf),
+        (None, None),
+    ],
+)
+def test_what_was_read_decides_where_it_leaves_no_doubt(other: float | None, lead: float | None) -> None:
+    read = Gauge(other=0.5).read(other)
+    assert read == (None if lead is None else pytest.approx(lead))
+    assert Gauge().read(other) is None
+    assert Gauge(least=0.0, other=0.5).admits(Case(-9.0, False, True, other)) is (lead is not None and lead > 0)
+
+
+def test_a_gate_asks_for_yes_only_where_the_reading_decides_nothing(catalog: Catalog, tmp_path: Path) -> None:
+    gate.save_gauge(tmp_path, MODEL, Gauge(least=0.0, weak=0.0, other=0.5))
+    judge = gate.Gate(catalog, tmp_path)
+    config = ModelConfig(name="m", adapter="llama", sha256=MODEL)
+    asked = PlanRequest(text="list the files", language="en")
+
+    class Untouched(Says):
+        def choose(self, texts: Sequence[str]) -> tuple[float, ...]:
+            raise AssertionError(texts)
+
+    assert judge(Untouched(), asked, config, 0.6) == -math.inf
+    assert judge(Untouched(), asked, config, -4.0) == pytest.approx(4.5)
+    assert judge(Says(3.0), asked, config, 0.0) == pytest.approx(3.0)
+    assert judge(Says(-3.0), asked, config, None) == pytest.approx(-3.0)
+    assert "other = 0.5" in (tmp_path / gate.GAUGES_FILE).read_text()
+
+
+@pytest.mark.parametrize(("apart", "counts"), [(4.0, True), (0.0, False)])
+def test_a_reading_counts_where_it_tells_more_apart(apart: float, counts: bool) -> None:
+    rng = random.Random(3)
+    cases = [case._replace(other=rng.gauss(-apart if case.possible else apart, 1.0)) for case in drawn(1.0)]
+    gauge, found = best_of(cases)
+    assert (gauge.other is not None) is counts
+    assert found == left_out(cases if counts else [case._replace(other=None) for case in cases])
