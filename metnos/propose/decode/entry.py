@@ -141,7 +141,7 @@ def compared(offers: Offers, kind: str) -> tuple[Value, ...]:
         "ordinal": tuple(number for number in numbers if number.data >= 1),
         "bytes": (*offers.sizes, *([Value(0)] if offers.mentions("zero") else [])),
         "boolean": (Value(True), Value(False)),
-        "any": (*offers.columns.values(texts), *numbers, *times),
+        "any": (*(v for v in offers.columns.values(texts) if str(v.data) not in offers.rows.spoken), *numbers, *times),
     }[kind]
 
 

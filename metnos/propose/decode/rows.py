@@ -65,7 +65,10 @@ class Rows(Superlatives):
         for name in ("reckoned", "end") if self.reads else ():
             for first in range(len(self.words)):
                 at |= set(range(first, first + self._cue(name, first)))
-        return frozenset(self.words[number].text for number in at)
+        opening = (
+            {0} if self.mosts and self.words and not self.words[0].known else set[int]()
+        )  # a verb ("prendi le tre …")
+        return frozenset(self.words[number].text for number in at | opening)
 
     # --- figures
 

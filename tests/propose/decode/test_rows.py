@@ -176,6 +176,12 @@ EACH = "the total climb for each month in trips.csv"
         (MOST, (READ,), '2 sort_entries <1 by="month" order="desc"', False),
         (MOST, (READ,), '2 compute_stats <1 field="climb"', False),
         (MOST, (READ,), "2 render_table <1", False),
+        (
+            "fetch trips of trips.csv with the highest climb",
+            (READ,),
+            '2 filter_entries <1 field="*" op="eq" value="highest"',
+            False,
+        ),
         (MOST, (READ, DOWN), "end", False),
         (MOST, (READ, DOWN), "3 take_entries <2 count=1", True),
         (MOST, (READ, DOWN), "3 take_entries <1 count=1", False),
