@@ -213,8 +213,19 @@ class Names(Said):
 
     @cached_property
     def places(self) -> tuple[Value, ...]:
-        """Names, and bare words right behind "in" or "files of": what surely says where, so that a plan may not leave it out."""
-        return tuple(value for value in self.folders if value in self.names or value in self._direct)
+        """Names, bare words that are there, and those right behind "in" or "files of": what surely says where, so that a plan
+        may not leave it out.
+        """
+        sure = (*self.names, *self._direct, *self._looked_in)
+        return tuple(value for value in self.folders if value in sure)
+
+    @cached_property
+    def _looked_in(self) -> tuple[Value, ...]:
+        """Bare words that are there and stand behind "in", "of" or "from", where no file is named to look into."""
+        if self.files_there:
+            return ()
+        inside = (word for word in self.words if word.free and self.is_there(word.text))
+        return tuple(plain(w.text) for w in inside if relation_of(self.mark(w), self.lexicon) in LOOKED_IN)
 
     @cached_property
     def _direct(self) -> frozenset[Value]:

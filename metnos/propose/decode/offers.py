@@ -60,7 +60,8 @@ class Offers(Times):
         found = [slot.value for slot in self.of({"glob"}) if slot.start not in self.families]
         found += [slot.value for slot in self.of({"path"}) if "/" not in slot.value and "." in slot.value.strip(".")]
         said = [slot.value for slot in self.of(SAYING) if isinstance(slot.value, str)]
-        names = {value.data for value in (*self.names, *self.places)}
+        there = (value for value in self.folders if self.is_there(str(value.data)))
+        names = {value.data for value in (*self.names, *self.places, *there)}
         # What opens a sentence is a verb, known or not; where something is to be put is no pattern.
         found += [f"*.{word.lower()}" for word in self.kinds]
         found += self.families.values()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from metnos.request.model import Clause
 
 FIGURES: Final = "stats"
+COPYING: Final = "copy"
 GROUPS: Final = "group"
 MATCHES: Final = "match"
 FIELD: Final = "field"
@@ -78,7 +79,12 @@ class Wanted:
         following = self._following(sofar)
         if following and following not in {family.verb for family in bound.contract.families}:
             return False
-        if self._is_elsewhere(bound, sofar) or self._is_early(bound, sofar) or not self.repeated.is_due(bound):
+        if (
+            self._copies_all(bound)
+            or self._is_elsewhere(bound, sofar)
+            or self._is_early(bound, sofar)
+            or not self.repeated.is_due(bound)
+        ):
             return False
         if self._seeks_texts(sofar):
             return self._feeds_search(bound)
@@ -93,6 +99,15 @@ class Wanted:
         twice is found by what was made of it. Where nothing is to be chosen the model is not asked, nor surprised.
         """
         return self.repeated.following(sofar) or self.ranking.following(sofar)
+
+    def _copies_all(self, bound: Bound) -> bool:
+        """Whether a tool copies a table whole, where only some of its rows are to be written somewhere."""
+        if all(family.verb != COPYING for family in bound.contract.families) or not self.called.rows.reads:
+            return False
+        if any(intent.verb == COPYING for intent in self.offers.request.intents):
+            return False
+        rows, columns = self.called.rows, self.offers.columns
+        return bool(rows.mosts or self.offers.held.texts or columns.limits) or rows.end is not None
 
     def _is_elsewhere(self, bound: Bound, sofar: Sofar) -> bool:
         """Whether a tool looks for files or folders, where rows of tables that are named are all that is read; or reads one
