@@ -27,7 +27,7 @@ from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.formats import is_table
 from metnos.propose.decode.heads import MOST_WORDS, alike, words_of
 from metnos.propose.decode.said import plain
-from metnos.propose.decode.truths import WORDS, Truth, truths
+from metnos.propose.decode.truths import BEING, WORDS, Truth, truths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -351,7 +351,11 @@ class Held:
         """Whether a word is a column, or one of comparison."""
         known = self.said.lexicon.words.get(word.key)
         column = any(start <= word.start < end for start, end in self.columns.spans)
-        return column or (known is not None and not known.roles <= NOMINAL and "verb" not in known.roles)
+        return (
+            column
+            or self.said.speaks(word, BEING)
+            or (known is not None and not known.roles <= NOMINAL and "verb" not in known.roles)
+        )
 
 
 def _over(cell: Cell, start: int, end: int) -> bool:

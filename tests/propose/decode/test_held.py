@@ -178,6 +178,8 @@ READ: Plan = {"tool": "read_files_csv", "args": {"path": "orders.csv"}}
         ("rows of orders.csv with client over 15", 'field="client" op="gt" value=15', False),
         ("rows of orders.csv where city is Paris", 'field="city" op="eq" value="Paris"', True),
         ("rows of orders.csv where city is Paris", 'field="*" op="eq" value="rows"', False),
+        ("the orders that are still on hold in orders.csv", 'field="*" op="eq" value="still"', False),
+        ("the orders that are still on hold in orders.csv", 'field="*" op="eq" value="on hold"', True),
         ('rows of orders.csv with the note "blue"', 'field="note" op="contains" value="blue"', True),
         ("rows of orders.csv about a blue thing", 'field="*" op="contains" value="blue"', True),
     ],
