@@ -167,9 +167,9 @@ def _of_node(node: Node) -> int:
         return max((_size(value.json) for value in node.values), default=0)
     if isinstance(node, Several):
         sizes = sorted((_size(value.json) for value in node.items), reverse=True)[: node.most]
-        return len("[]") + sum(sizes) + len(sizes)
+        return len("[]") + sum(sizes) + len(", ") * len(sizes)
     if isinstance(node, Listed):
-        return len("[]") + node.most * (_of_node(node.item) + 1)
+        return len("[]") + node.most * (_of_node(node.item) + len(", "))
     if isinstance(node, Fields):
         return len("{}") + sum(_size(spell(field.name)) + len(",:") + _of_node(field.node) for field in node.fields)
     return max(map(_of_node, node.nodes), default=0)

@@ -8,7 +8,7 @@ parametric rule: a bit for each item that is used (llguidance, docs/parametric.m
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from metnos.plan.jsondata import spell
 from metnos.plan.notation import is_plain_name
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from metnos.propose.decode.choices import Form, Line, Node, Part
 
 EMPTY = '""'
+COMMA: Final = '("," | ", ")'
+"""Between two items: models are used to a blank there, and one that may not write it is surprised, whatever it means."""
 NEWLINE = "\n"
 
 
@@ -60,7 +62,7 @@ class _Rules:
             self._known[key] = name
             self.lines.append(f"{name}::_: {body}")
             closes = f'"]" %if bit_count_ge(_, {least})'
-            self.lines.append(f'{rest}::_: {closes}\n  | "," {name}::_ %if bit_count_lt(_, {most})')
+            self.lines.append(f"{rest}::_: {closes}\n  | {COMMA} {name}::_ %if bit_count_lt(_, {most})")
         return f'"[" {self._known[key]}::0x0'
 
 
@@ -82,7 +84,7 @@ class _Notation:
         if isinstance(node, Listed):
             item = self.node(node.item, top=False)
             item = item if item.isidentifier() else rules.rule(item)
-            return f'"[" {item} ("," {item}){{{node.least - 1},{node.most - 1}}} "]"'
+            return f'"[" {item} ({COMMA} {item}){{{node.least - 1},{node.most - 1}}} "]"'
         if isinstance(node, Fields):
             return rules.rule(self.fields(node))
         return rules.rule(" | ".join(self.node(each, top=top) for each in node.nodes))

@@ -359,3 +359,15 @@ def test_what_is_asked_of_all_rows_is_reckoned_first(shipped: Checks, there: Loo
 def test_two_questions(shipped: Checks, there: Looks, text: str, first: bool) -> None:
     of = _decoder(shipped, there, text)
     assert is_first_of_all(of.tools.wanted.called) is first
+
+
+@pytest.mark.parametrize("comma", [",", ", "])
+def test_a_blank_may_stand_behind_the_comma_of_a_list(shipped: Checks, there: Looks, comma: str) -> None:
+    of = _decoder(shipped, there, "only client and city of orders.csv")
+    line = of.tools.line(begin(shipped, of.request, of.context, (READ,)))
+    written = f'2 select_fields <1 fields=["client"{comma}"city"]\n'
+    assert accepts(LINES.grammar(line), written)
+    step, faults = LINES.read(written, 2)
+    assert not faults
+    assert step is not None
+    assert step["args"]["fields"] == ["client", "city"]
