@@ -112,7 +112,8 @@ class _Words:
         if end is None and self.writes and self._is_piece(at):
             end = at + 1
         if end is not None:
-            return self._over_colon(end)
+            of = end < len(self.tokens) and self.tokens[end].key in self.lexicon.genitive  # "with the text of a.md"
+            return None if of else self._over_colon(end)
         return at + 1 if self._is_colon(at) and self._announces(at) else None
 
     def _over_colon(self, at: int) -> int:

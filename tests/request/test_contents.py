@@ -52,6 +52,8 @@ def test_it_goes_to_the_end_of_its_clause(language: str, text: str, content: str
         ("en", "what is in a.txt: apples or pears?"),
         ("it", "salva in x.txt l'elenco dei file: nome e dimensione"),
         ("it", "trova il file con scritto ciao"),
+        ("en", "Overwrite todo.txt with the text of documents/letter.md"),
+        ("it", "sovrascrivi todo.txt con il testo di documents/letter.md"),
     ],
 )
 def test_what_tells_something_else_is_none(language: str, text: str) -> None:
