@@ -82,6 +82,19 @@ def test_going_back_decides_the_same_again(model: LlamaModel) -> None:
         assert first.forced > 3
 
 
+def test_two_prefixes_by_turns_are_each_read_once_and_say_the_same(model: LlamaModel) -> None:
+    other = (Message("system", "Answer with the name of a colour, in one word. " * 8),)
+    said: list[tuple[int, int, tuple[float, ...]]] = []
+    for prefix in (PREFIX, other, PREFIX, other):
+        with closing(model.session(prefix, stop=Stop())) as session:
+            cached, whole = session.usage.tokens_cached, session.usage.tokens_in
+            session.ask("and the sky?")
+            said.append((cached, whole, session.choose(("blue", "green"))))
+    assert [cached == whole for cached, whole, _ in said[2:]] == [True, True]
+    for first, again in zip(said, said[2:], strict=False):
+        assert first[2] == pytest.approx(again[2], abs=1e-3)
+
+
 PROCESS = """
 import sys
 from contextlib import closing

@@ -297,7 +297,8 @@ class Tools:
         form = Form(bound.contract.name, sources, parts)
         if mildest(bound.contract) == "read" and not bound.contract.field_of_input:
             return form
-        # What was searched for, or searched in, is not where it goes; no row holds the name of a file that is there.
+        # What was searched for, or searched in, is not where it goes; no row holds the name of a file that is there or is
+        # to be made.
         naming = {*bound.contract.targets, *bound.contract.trusted}
         if bound.contract.field_of_input:
             naming = set(bound.args) - {*bound.contract.field_of_input}
@@ -305,7 +306,11 @@ class Tools:
         used = {
             Value(each).json for at in behind for each in sofar.steps[at - 1]["args"].values() if isinstance(each, str)
         }
-        used |= self.offers.files_there if bound.contract.field_of_input else set[str]()
+        if bound.contract.field_of_input:
+            used |= self.offers.files_there | self.offers.arrivals.keys()
+            used |= {
+                Value(f"${{step{each}.{sofar.made[each - 1].field}}}").json for each in sources
+            }  # joined with itself
         return without(form, frozenset(Choice(form.tool, name, value) for name in naming for value in used))
 
     def _worded(self, bound: Bound, sofar: Sofar) -> Form | None:

@@ -1,7 +1,7 @@
 """llama.cpp's C interface as far as it is used, with types, locks and an early end.
 
-Law: the only room that calls `llama_cpp`. One context, whose cells several sequences share: number 0 belongs to whoever
-keeps prefixes, the others to one session each, and a copy between them costs no evaluation and no memory. One step is
+Law: the only room that calls `llama_cpp`. One context, whose cells several sequences share: number 0 and those behind
+the sessions' belong to whoever keeps prefixes, the others to one session each, and a copy between them costs no evaluation and no memory. One step is
 computed at a time; who has to wait looks at its `Stop` meanwhile. After a step that was ended early the sequence is as
 it was before. `llama_cpp` has no usable types: what comes from it is `Any` and goes no further than this file.
 """
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from metnos.propose.models.llama.prefixes import MOST
 from metnos.propose.models.llama.watch import Watch
 from metnos.propose.models.ports import ModelFault
 
@@ -136,7 +137,7 @@ class Library:
         self.context = min(context, int(llama.llama_model_n_ctx_train(self._model)) or context)
         params = llama.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = self.context, BATCH, BATCH
-        params.n_seq_max, params.kv_unified, params.swa_full = SESSIONS + 1, True, True
+        params.n_seq_max, params.kv_unified, params.swa_full = SESSIONS + MOST, True, True
         params.n_threads = params.n_threads_batch = threads
         params.no_perf = True
         self._context = llama.llama_init_from_model(self._model, params)

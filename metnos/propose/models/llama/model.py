@@ -1,7 +1,7 @@
 """A model of llama.cpp as the rest of `propose` sees it: sessions behind prefixes that are read once.
 
-Law: one prefix is kept in the context (sequence 0) and shared by the sessions that begin with it; any prefix is kept on
-disk for the next process. A session has a sequence of its own until it is closed; a fifth waits for one. The library is
+Law: the prefixes used last are kept in the context (`prefixes.py`) and shared by the sessions that begin with them; any
+prefix is kept on disk for the next process. A session has a sequence of its own until it is closed; a fifth waits for one. The library is
 freed when the model is closed and no session is open any more, never under one. The weights are trusted if their SHA-256
 is the configured one; it is computed once for a file and remembered under what the system knows of that file.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from metnos.propose.models.llama import template
 from metnos.propose.models.llama.library import SESSIONS, Library, missing
+from metnos.propose.models.llama.prefixes import MOST, Prefixes
 from metnos.propose.models.llama.session import LlamaSession
 from metnos.propose.models.llama.state import States, named
 from metnos.propose.models.llama.threads import physical_cores
@@ -85,7 +86,7 @@ class LlamaModel:
         except BaseException:
             self._library.close()
             raise
-        self._kept: list[int] = []
+        self._prefixes = Prefixes((0, *range(SESSIONS + 1, SESSIONS + MOST)), self._library.context)
         self._keeping = threading.Lock()
         self._free = threading.Condition()
         self._sequences = list(range(SESSIONS, 0, -1))
@@ -188,35 +189,40 @@ class LlamaModel:
         """Give `sequence` the prefix; how many of its tokens needed no evaluation."""
         with self._kept_by(stop):
             if keep:
-                cached = self._keep(tokens, stop)
-                self._library.share(0, sequence, len(tokens))
+                place, cached = self._keep(tokens, stop)
+                self._library.share(place, sequence, len(tokens))
                 return cached
-            cached = _alike(self._kept, tokens)
-            self._library.share(0, sequence, cached)
+            nearest = self._prefixes.nearest(tokens)
+            cached = nearest.alike
+            self._library.share(nearest.sequence, sequence, cached)
         if cached < len(tokens):
             self._library.evaluate(sequence, tokens[cached:], cached, stop)
         return cached
 
-    def _keep(self, tokens: list[int], stop: Stop) -> int:
-        """Have sequence 0 begin with `tokens`; how many of them needed no evaluation."""
-        alike = _alike(self._kept, tokens)
+    def _keep(self, tokens: list[int], stop: Stop) -> tuple[int, int]:
+        """Have a sequence for prefixes begin with `tokens`: which one, and how many of them needed no evaluation."""
+        place, alike, gone = self._prefixes.placed(tokens)
         if alike == len(tokens):
-            return alike
+            self._prefixes.want(place)
+            return place, alike
+        for other in gone:
+            self._library.forget(other, 0)
+            self._prefixes.hold(other, ())
         name = self._state_name(tokens)
         if name and self._states and (state := self._states.load(name)) is not None:
-            self._kept = []
-            if self._library.restore(0, state, len(tokens)):
-                self._kept = tokens
-                return len(tokens)
+            self._prefixes.hold(place, ())
+            if self._library.restore(place, state, len(tokens)):
+                self._prefixes.hold(place, tokens)
+                return place, len(tokens)
             self._states.forget(name)
             alike = 0
-        self._library.forget(0, alike)
-        self._kept = tokens[:alike]
-        self._library.evaluate(0, tokens[alike:], alike, stop)
-        self._kept = tokens
+        self._library.forget(place, alike)
+        self._prefixes.hold(place, tokens[:alike])
+        self._library.evaluate(place, tokens[alike:], alike, stop)
+        self._prefixes.hold(place, tokens)
         if name and self._states:
-            self._states.save(name, self._library.state(0))
-        return alike
+            self._states.save(name, self._library.state(place))
+        return place, alike
 
     def _state_name(self, tokens: Sequence[int]) -> str:
         if self._states is None or len(tokens) < KEPT:
@@ -286,13 +292,3 @@ class LlamaModel:
         if self._closed and len(self._sequences) == SESSIONS:
             self._tokenizer = None  # it points into the library
             self._library.close()
-
-
-def _alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
