@@ -55,7 +55,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, object]:
                 found.append(Case(margin(session), weak, one.possible))
                 seconds.append(time.monotonic() - begun)
         reading: list[float] = []
-        with closing(model.session(acts.prefix(acts.in_a_row), stop=Stop())) as session:
+        with closing(model.session(acts.prefix(), stop=Stop())) as session:
             mark = session.mark()
             for number, one in enumerate(asked):
                 begun = time.monotonic()

@@ -7,23 +7,21 @@ Law: its acts count only where the lexicon leaves a gap: no effect, no negation,
 is one of a closed list of words, weighed and not written, so nothing else can come of it; it is of the request alone. A
 reading that begins with "look" or "other" asks for no effect, whatever might follow. Between two acts that are nearly as
 likely the plan is a guess, and shown first (`Reading.sure`); one that is far likelier than "other" needs no gate. Where no
-model can be asked, nothing is read.
+model can be weighed, nothing is read: one that answers in text costs a whole call, for every request with a strange word.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import tomllib
 from contextlib import closing
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from metnos.plan.jsondata import JSONFault, is_list, is_object, loads_strict
 from metnos.propose.decode.endings import is_file_name
 from metnos.propose.models.ports import Message, ModelFault, Usage
 from metnos.propose.models.registry import decodes
@@ -31,7 +29,7 @@ from metnos.request.acts import MOST_ACTS, may_be_read
 from metnos.request.model import Act
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Protocol
 
     from metnos.propose.models.ports import ChatModel, Role, Session, Stop
@@ -55,8 +53,6 @@ CERTAIN: Final = 2.5
 """Nats from which on the request is no longer held to be one that nothing here can do."""
 FURTHER: Final = 1.4
 """Nats by which a further act must be likelier than the next word, to be one."""
-MOST_TOKENS: Final = 60
-"""Of a reading that is written as JSON."""
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +74,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     acts: tuple[Act, ...] = ()
     """In the order said; none: no effect is asked for, or none that is here."""
     lead: float = float("inf")
-    """Nats by which the first act is likelier than the next word; of a model that is not weighed: no bound."""
+    """Nats by which the first act is likelier than the next word."""
     other: float | None = None
     """Nats by which "none of these" is likelier than the likeliest of all else; None: it was not weighed."""
     usage: Usage = Usage()
@@ -108,29 +104,15 @@ def wording() -> Wording:
     return msgspec.convert(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")), Wording)
 
 
-def prefix(write: Callable[[Sequence[str]], str]) -> tuple[Message, ...]:
-    """What stands before every request: the same bytes each time.
-
-    Args:
-        write: How the words of a reading are written.
-    """
+def prefix() -> tuple[Message, ...]:
+    """What stands before every request: the same bytes each time."""
     asked = wording()
     worked = (
         message
         for each in asked.examples
-        for message in (Message("user", each.said), Message("assistant", write(each.read.split())))
+        for message in (Message("user", each.said), Message("assistant", f"{each.read} {DONE}"))
     )
     return (Message("system", asked.about), *worked)
-
-
-def in_a_row(words: Sequence[str]) -> str:
-    """As a model writes that is weighed."""
-    return " ".join((*words, DONE))
-
-
-def as_json(words: Sequence[str]) -> str:
-    """As a model writes that is held to a schema."""
-    return json.dumps({"acts": list(words)})
 
 
 def has_gap(request: Request) -> bool:
@@ -165,8 +147,8 @@ class ActReader:
 
 def _read(request: Request, model: ChatModel, stop: Stop) -> Reading:
     if not decodes(model):
-        return _written(request, model, stop)
-    with closing(model.session(prefix(in_a_row), stop=stop)) as session:
+        return NOTHING
+    with closing(model.session(prefix(), stop=stop)) as session:
         session.ask(request.text)
         other = left_to_others(session)
         words, lead = _weighed(session)
@@ -178,26 +160,6 @@ def left_to_others(session: Session) -> float:
     words = tuple(wording().words)
     weights = dict(zip(words, session.choose(words), strict=True))
     return weights.pop(OTHER) - max(weights.values())
-
-
-def _written(request: Request, model: ChatModel, stop: Stop) -> Reading:
-    """Of a model that cannot be weighed: what it writes, if that is of the list."""
-    words = list(wording().words)
-    schema = {
-        "type": "object",
-        "properties": {"acts": {"type": "array", "items": {"enum": words}, "maxItems": MOST_ACTS}},
-        "required": ["acts"],
-        "additionalProperties": False,
-    }
-    messages = (*prefix(as_json), Message("user", request.text))
-    said = model.complete(messages, most_tokens=MOST_TOKENS, stop=stop, schema=schema)
-    try:
-        told: Any = loads_strict(said.text)
-    except JSONFault:
-        told = None
-    acts = told.get("acts") if is_object(told) else None
-    read = [each for each in acts if each in words] if is_list(acts) else []
-    return Reading(acts=_acts(list(dict.fromkeys(read))), usage=said.usage)
 
 
 def _acts(words: Sequence[str]) -> tuple[Act, ...]:

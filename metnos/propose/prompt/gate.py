@@ -137,7 +137,7 @@ def calibrate(
             session.rewind(mark)
             session.ask(case.text)
             margins.append(margin(session))
-    with closing(model.session(acts.prefix(acts.in_a_row), stop=stop)) as session:
+    with closing(model.session(acts.prefix(), stop=stop)) as session:
         mark = session.mark()
         for case, said in zip(cases, margins, strict=True):
             told(len(cases) + len(found), all_told)
