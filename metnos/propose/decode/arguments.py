@@ -246,7 +246,8 @@ class Arguments:
 
     def _list(self, name: str, schema: dict[str, Any], required: bool, depth: int) -> Node:
         if name in self.contract.targets and self.offers.lists:
-            return OneOf(self.offers.lists)
+            targets = Targets(self.contract, self.offers, self.sofar, self.formats)
+            return OneOf(tuple(names for names in self.offers.lists if targets.takes_all(names)))
         items = schema.get("items")
         inner = self._node(name, items if is_object(items) else {}, required, depth + 1)
         if inner == NOTHING and self._names_columns(items):

@@ -30,7 +30,7 @@ from metnos.propose.decode.clauses import Afterwards
 from metnos.propose.decode.columns import OPEN
 from metnos.propose.decode.entry import Entry, measuring
 from metnos.propose.decode.formats import endings_of, endings_of_siblings, reads
-from metnos.propose.decode.parts import Parts, without
+from metnos.propose.decode.parts import Parts, scoped, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
 from metnos.propose.decode.state import admits, is_for, may_answer
 from metnos.propose.decode.wanted import Wanted
@@ -86,6 +86,18 @@ class Tools:
         names = (*self.offers.names, *self.offers.folders, *self.offers.globs, *self.offers.extensions)
         return frozenset((*(form for told in self.values.all for form in told.forms), *(n.json for n in names), *one,
                           *(value.json for value in (*self.offers.content, *self.offers.times))))  # fmt: skip
+
+    @cached_property
+    def _is_named(self) -> bool:
+        """Whether the request names files that are there, and speaks of no others: nothing is to be searched everywhere."""
+        offers = self.offers
+        patterns = [each for each in offers.globs if each.json not in offers.files_there]
+        others = offers.kinds or offers.families or patterns or offers.extensions
+        return (
+            bool(offers.files_there)
+            and not others
+            and not any(word.key in offers.lexicon.file_nouns for word in offers.words)
+        )
 
     def _admits(self, effect: EffectClass) -> bool:
         return admits(self.offers.request, effect)
@@ -209,6 +221,8 @@ class Tools:
             found.append(self._elsewhere(self._worded(bound, sofar), bound, sofar, sources))
         found.append(self._each(bound, sofar))
         spent = self.values.spent(sofar)
+        if self._is_named and is_for(bound, "find", "files"):
+            found = [each and scoped(each) for each in found]
         shaped = (each and self.wanted.shaped(each, bound, sofar) for each in found)
         closed = masked | self._elsewhere_said(bound)
         left = [without(each, closed) for each in shaped if each is not None]

@@ -31,6 +31,8 @@ TYPED: Final = frozenset({"glob", "size", "duration", "period", "date", "integer
 """Kinds of slots that say which ones, or how many."""
 HERE: Final = "."
 """The folder that is meant where none is named."""
+TELLING: Final = frozenset({"write", "append"})
+"""Verbs of what puts into a file what was found: of which files it was found changes nothing of theirs."""
 KIND_FORMS: Final = ("*.{}", ".{}", "{}")
 """How a kind of files may be written."""
 _PLAIN_WORD = re.compile(r"[\w.+@&'-]+")
@@ -148,7 +150,8 @@ class Offers(Times):
                     frozenset(plain(form.format(word.text)).json for form in ("{}", "*{}*", "*.{}")) for word in places
                 )
                 families = (frozenset({each}) for each in family)
-                return (*typed, *named, *kinds, *families, *([frozenset({Value(0).json})] if empty else []))
+                of = () if action.intent.verb in TELLING else (*kinds, *families)
+                return (*typed, *named, *of, *([frozenset({Value(0).json})] if empty else []))
         return ()
 
     def forms(self, slot: Slot) -> frozenset[str]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from metnos.checks.shapes import Kind
 from metnos.plan.jsondata import is_object
 from metnos.plan.spelling import is_plain
@@ -206,6 +208,26 @@ class Parts:
         schema = self.arguments.properties.get(name)
         named = schema.get("type") if is_object(schema) else None
         return isinstance(named, list) and "string" in named and ("number" in named or "integer" in named)
+
+
+def scoped(form: Form) -> Form | None:
+    """The form with one argument at least; None: it has none, so it would look at everything there is."""
+    ways: list[tuple[Part, ...]] = []
+    for at, part in enumerate(form.parts):
+        said = _said(part)
+        if said is None:
+            return form
+        ways += [(said, *form.parts[at + 1 :])]
+    return msgspec.structs.replace(form, parts=(Fork(tuple(ways)),)) if ways else None
+
+
+def _said(part: Part) -> Part | None:
+    """A part that may be left out as one that may not; None: it never may."""
+    if isinstance(part, Argument) and not part.required:
+        return msgspec.structs.replace(part, required=True)
+    if isinstance(part, Fork) and () in part.ways:
+        return Fork(tuple(way for way in part.ways if way))
+    return None
 
 
 def without(form: Form, masked: frozenset[Choice]) -> Form | None:

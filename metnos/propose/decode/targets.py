@@ -42,6 +42,10 @@ class Targets:
         """Names for a target: of folders where it takes one; for a reading those of files, if there are such; then `words`."""
         return [value for value in (*self._named(name, default), *words) if self._is_at_hand(value)]
 
+    def takes_all(self, names: Value) -> bool:
+        """Whether each name of a list may be given to a reading: none is of another format's file."""
+        return self.acts or all(self._is_of_format(str(name)) for name in names.data)
+
     def _named(self, name: str, default: Any) -> tuple[Value, ...]:
         names = self.offers.names
         if default == HERE:
@@ -85,4 +89,7 @@ class Targets:
             return True
         if not self._is_put(name):
             return False
-        return not self.formats or reads(self.provider, self.formats, [ending_of(str(name.data))], self.offers)
+        return self._is_of_format(str(name.data))
+
+    def _is_of_format(self, name: str) -> bool:
+        return not self.formats or reads(self.provider, self.formats, [ending_of(name)], self.offers)
