@@ -320,7 +320,7 @@ class Planner:
         if task.request.purpose != "first":
             return False
         called = task.decoder.tools.wanted.called
-        known = task.routed.plain or called.plainly_inside or called.rows.certain
+        known = task.routed.plain or called.plainly_inside or called.rows.certain or task.decoder.tools.names_a_way
         return not (known or self._is_plain(task))
 
     def _is_plain(self, task: _Task) -> bool:

@@ -187,6 +187,8 @@ class Called:
             return True
         if behind is not None and (self._begins("folder-behind", at + 1) or not behind.free):
             return False
+        if at and not words[at - 1].free and words[at].key in self.lexicon.name_before:
+            return False  # "in the work folder"
         return not (any(self._begins("folder-before", number) for number in before[-1:]) or self._is_of_all(at))
 
     def _is_of_all(self, at: int) -> bool:

@@ -193,6 +193,14 @@ class Tools:
         held = frozenset(form for cell in self.offers.held.cells for form in self.offers.held.forms(cell))
         return [name for name, data in args.items() if isinstance(data, str | list) and Value(data).json in held]
 
+    @cached_property
+    def names_a_way(self) -> bool:
+        """Whether nothing is to be changed, and the request names one of the ways in which some tool reads ("md5")."""
+        if self.offers.acts:
+            return False
+        reading = (bound.contract for bound in self.bounds if mildest(bound.contract) == "read")
+        return any(self._way(schema) for each in reading for schema in each.args.get("properties", {}).values())
+
     def _way(self, schema: Any) -> str:
         """Of several ways the one that the request names by what is no everyday word; empty: none, or more than one."""
         if not is_object(schema):

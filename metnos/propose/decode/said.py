@@ -35,6 +35,8 @@ SAYING: Final = frozenset({"quoted", "name"})
 """Kinds of slots whose text may be anything."""
 NAMED: Final = "named"
 """What a request speaks of that speaks of names (`mentions.toml`)."""
+THINGS: Final = frozenset({"object", "content"})
+"""Roles of nouns of files and of what is in them: what is looked for is no such noun ("the lines with ERROR")."""
 NEVER_COMPARED: Final = frozenset({"verb", "quantifier", "pronoun", "preposition", "place", "article", "separator",
                                    "negation", "question", "stop"})  # fmt: skip
 """Roles of words that are no value, unless they stand where only a value can ("status is open")."""
@@ -237,7 +239,7 @@ class Said:
         before: Spoken | None = None
         for word in self.words:
             known = lexicon.words.get(word.key)
-            nominal = known is None or known.roles.isdisjoint(NEVER_COMPARED)
+            nominal = known is None or (known.roles.isdisjoint(NEVER_COMPARED) and not known.roles <= THINGS)
             if word.free and word.meant and (nominal or (before is not None and self.speaks(before, "equals"))):
                 found.append(word.text)
             if known is None or not known.roles <= NEVER_COMPARED - {"verb"} or self.speaks(word, "equals"):
