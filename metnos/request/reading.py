@@ -181,6 +181,8 @@ def _phrasal(data: Mapping[str, Any], objects: str) -> Phrasal:
         leading=_set(data["leading"]),
         told=_set(data["told"]),
         unwanted=by_first(phrases(data["unwanted"])),
+        reasons=tuple(_optional(line) for line in data["reasons"].replace("\n", " ").split(",") if line.strip()),
+        because=_set(data["because"]),
         objects=tuple(objects.split()),
         wishes=_set(data["wishes"]),
     )
@@ -198,6 +200,12 @@ def _asks(data: Mapping[str, str]) -> dict[str, tuple[Ask, ...]]:
                 for word in ask.parts[0]:
                     table[word] = (*table.get(word, ()), ask)
     return table
+
+
+def _optional(line: str) -> tuple[frozenset[str], ...]:
+    """Words with alternatives; `?` behind them: or none."""
+    parts = ((part.removesuffix("?"), part.endswith("?")) for part in line.split())
+    return tuple(frozenset([*words.split("|"), *[""] * left]) for words, left in parts)
 
 
 def _loose(data: Mapping[str, str]) -> Loose:

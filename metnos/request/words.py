@@ -118,6 +118,10 @@ class Phrasal(msgspec.Struct, frozen=True, kw_only=True):
     """Pronouns that stand before the verb of a request ("mi")."""
     unwanted: Mapping[str, tuple[Phrase, ...]]
     """First word → ways to say that something is not wanted ("I don't want")."""
+    reasons: tuple[tuple[frozenset[str], ...], ...]
+    """What gives the reason behind a request, word by word ("I don't need it any more"); "" where a word may be missing."""
+    because: frozenset[str]
+    """Words that such a reason may begin with ("as")."""
     objects: tuple[str, ...]
     """Pronouns of what is acted on that are written onto a verb ("cancellali")."""
     wishes: frozenset[str]
