@@ -6,7 +6,7 @@ or not at all. Rules run only where a trigger stands.
 
 | kind | rule |
 |---|---|
-| `path` | a token of kind `path`; `.` after a preposition; a well-known name (`README`); a name or quoted text after "file", "folder"; a name or quoted text after a preposition of place, or before "folder"; never a word that is declared to name no folder |
+| `path` | a token of kind `path`; `.` after a preposition; a well-known name (`README`); a name or quoted text after "file", "folder"; digits beside one "folder"; a name or quoted text after a preposition of place, or before "folder"; never a word that is declared to name no folder |
 | `glob` | a token of kind `glob`; a type word or extension beside "file(s)" or after "extension"; a plural type ("PDFs"), or a type after a superlative ("newest pdf"): these two read as if their noun stood there |
 | `integer`, `number` | digits or number words (`numbers.py`) |
 | `size` | a number and a unit, whole bytes only; signs as written ("MB", not "Mb"); "over a megabyte" |
@@ -15,7 +15,7 @@ or not at all. Rules run only where a trigger stands.
 | `date` | a day of the calendar, or one that counts from today (`times.py`) |
 | `period` | a declared phrase ("last week") with its RUNTIME key; "in the last 7 days" with two keys, `day-7..day` |
 | `quoted` | as tokenised; one bare word after "containing" |
-| `name` | after "called", "named": one unknown word, or several with capitals |
+| `name` | after "called", "named": one unknown word, digits, or several words with capitals |
 | `url`, `address` | as tokenised |
 | none | digits and words right behind a word of `quoting`, but for names: "containing five" is not "containing 5" |
 | `paths`, `globs`, `addresses`, `urls`, `texts` | two or more of one kind, the last behind "and", commas between the others |
@@ -35,6 +35,7 @@ _NOUNS = frozenset(("object", "verb", "article"))
 _AFTER = frozenset(("preposition", "place"))
 _BEFORE_A_NOUN = frozenset(("article", "quantifier", "verb", "content", "preposition", "place"))
 _WORDED: frozenset[TokenKind] = frozenset(("word", "number", "clock", "date", "odd"))
+_GOES_OVER = frozenset(("preposition", "place", "separator"))
 _LONGEST_NAME = 6
 
 
@@ -84,7 +85,27 @@ def _as_written(kind: SlotKind) -> Rule:
 
 
 def _number(sight: Sight, at: int) -> Found | None:
-    return date_at(sight, at) or _hour(sight, at) or count(sight, at)
+    return _numbered(sight, at) or date_at(sight, at) or _hour(sight, at) or count(sight, at)
+
+
+def _numbered(sight: Sight, at: int) -> Found | None:
+    """A folder whose name is a number: "the 2027 folder", "nella cartella 2027"; "5 folders", "a 5 folder limit" are none."""
+    raw, lexicon = sight.raw(at), sight.lexicon
+    if not raw.isdigit():
+        return None
+    if sight.key(at - 1) in lexicon.name_marks and sight.key(at - 1) not in lexicon.file_nouns:
+        return Found("path", raw) if _goes_over(sight, at + 1) else None
+    before = sight.word(at - 1)
+    named = before is not None and "article" in before.roles and sight.key(at + 1) in lexicon.name_before
+    return Found("path", raw) if named and _goes_over(sight, at + 2) else None
+
+
+def _goes_over(sight: Sight, at: int) -> bool:
+    """What is at `at` can belong to no noun before it: a mark, a preposition, a word that joins, a verb and nothing else."""
+    if at >= sight.count or sight.tokens[at].kind == "punct":
+        return True
+    word = sight.word(at)
+    return word is not None and (not word.roles.isdisjoint(_GOES_OVER) or word.roles == {"verb"})
 
 
 def _hour(sight: Sight, at: int) -> Found | None:
@@ -215,6 +236,8 @@ def _single(sight: Sight, at: int) -> Found | None:
     found = None if token.rule is None else token.rule(sight, at)
     if found is not None and at and sight.tokens[at - 1].quotes and token.kind in _WORDED:
         found = None if is_quoted(sight, at, found.length) else found
+    if found is None and at and sight.key(at - 1) in sight.lexicon.named and token.raw.isdigit():
+        return Found("name", token.raw) if closes(sight, at + 1) else None
     if found is None and token.said and (token.word is None or not token.raw[0].islower()):
         return _name(sight, at, token.word)
     return found
