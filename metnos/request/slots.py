@@ -35,6 +35,7 @@ _NOUNS = frozenset(("object", "verb", "article"))
 _AFTER = frozenset(("preposition", "place"))
 _BEFORE_A_NOUN = frozenset(("article", "quantifier", "verb", "content", "preposition", "place"))
 _WORDED: frozenset[TokenKind] = frozenset(("word", "number", "clock", "date", "odd"))
+_ONLY_VERB = frozenset(("verb",))
 _GOES_OVER = frozenset(("preposition", "place", "separator"))
 _LONGEST_NAME = 6
 
@@ -105,7 +106,7 @@ def _goes_over(sight: Sight, at: int) -> bool:
     if at >= sight.count or sight.tokens[at].kind == "punct":
         return True
     word = sight.word(at)
-    return word is not None and (not word.roles.isdisjoint(_GOES_OVER) or word.roles == {"verb"})
+    return word is not None and (not word.roles.isdisjoint(_GOES_OVER) or word.roles <= _ONLY_VERB)
 
 
 def _hour(sight: Sight, at: int) -> Found | None:

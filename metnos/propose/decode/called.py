@@ -40,6 +40,7 @@ _SMALLEST: Final = 2
 _SORTING: Final = "sort"
 TAKING: Final = "take entries"
 """What a number that is said is for."""
+ORDERED: Final = ("sort entries", TAKING, "compute stats")
 LESSER: Final = "group entries"
 """What lesser cues are not meant for beside a verb of sorting."""
 
@@ -101,6 +102,8 @@ class Called:
             return self.folders
         if TAKING in names and self.offers.counts:
             return True
+        if "select fields" in names and self.rows.reads and self.offers.columns.confirmed is not None:
+            return self.offers.columns.shown(cell.start for cell in self.offers.held.cells)
         if any(name in names for name in self._of_rows):
             return True
         tables = [name for name in names if _table(name, self.language)]
@@ -120,14 +123,39 @@ class Called:
         names = (f"{family.verb} {family.object}" for family in bound.contract.families)
         return any(bool(_table(name, self.language)) and self._speaks(name) for name in names)
 
+    @cached_property
+    def figures(self) -> int:
+        """How many words ask for figures."""
+        return len(self._spoken("compute stats"))
+
     def _speaks(self, name: str) -> bool:
+        return bool(self._spoken(name))
+
+    def _spoken(self, name: str) -> list[int]:
         lesser = {cue[0] for cue in _table("lesser", self.language)} if name == LESSER else set[str]()
         polite = [(span.start, span.end) for span in self.offers.request.spans if span.reason == "polite"]
-        return any(
-            not (self.sorts and self.words[at].key in lesser)
-            and not any(start <= self.words[at].start < end for start, end in polite)
+        return [
+            at
             for at in self.at(name)
-        )
+            if not (self.sorts and self.words[at].key in lesser)
+            and not any(start <= self.words[at].start < end for start, end in polite)
+            and not (name in ORDERED and self._is_no_order(at))
+        ]
+
+    def _is_no_order(self, at: int) -> bool:
+        """Whether a word that may ask for an order or for some of all does not: it compares with a value that is said ("più
+        grandi di 4 kB", "at most 20"), or is an article of something that is no row.
+        """
+        if self._begins("some", at):
+            return not (at + 1 < len(self.words) and self._begins("row", at + 1))
+        if at and self._begins("bound", at - 1):
+            return True
+        than = next((each for each in range(at + 1, min(at + 4, len(self.words))) if self._begins("than", each)), None)
+        if than is None or not self._begins("more", at):
+            return False
+        end = self.words[than].end
+        compared = (slot for slot in self.offers.slots if slot.kind in ("size", "duration", "number", "integer"))
+        return any(end <= slot.start <= end + _NEAR for slot in compared)
 
     @cached_property
     def sorts(self) -> bool:

@@ -281,7 +281,31 @@ class Columns:
     @cached_property
     def some(self) -> bool:
         """Whether some columns of all are asked for: by a word that says so, or as what a table has ("with name and size")."""
-        return any(self._is("some", at) or self._is_shown(at) for at in range(len(self.words)))
+        every = range(len(self.words))
+        return any((self._is("some", at) and not self._is_of_rows(at)) or self._is_shown(at) for at in every)
+
+    def shown(self, compared: Iterable[int]) -> bool:
+        """Whether a column is left that nothing else is done with: it is not told apart by, reckoned with, or compared.
+
+        Args:
+            compared: First letters of values that a column right before them is compared with.
+        """
+        starts = frozenset(compared)
+        every, by, reckoned = self._marks
+
+        def used(at: int) -> bool:
+            behind = self._last(at) + 1
+            value = behind < len(self.words) and self.words[behind].start in starts
+            return at in by or at in reckoned or value or self._is("behind", behind)
+
+        return any(not used(at) for at in every)
+
+    def _is_of_rows(self, at: int) -> bool:
+        """Whether "only" is said of rows ("only the rows with city Rome"), and not of their columns."""
+        behind = at + 1
+        while behind < len(self.words) and self._roles(behind) and self._roles(behind) <= {"article", "pronoun"}:
+            behind += 1
+        return self._is("rows", behind)
 
     def _is_shown(self, at: int) -> bool:
         _, by, reckoned = self._marks

@@ -32,6 +32,7 @@ from metnos.propose.decode.entry import Entry, measuring
 from metnos.propose.decode.formats import endings_of, endings_of_siblings, reads
 from metnos.propose.decode.parts import Parts, scoped, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
+from metnos.propose.decode.searching import Searching
 from metnos.propose.decode.state import admits, is_for, may_answer
 from metnos.propose.decode.wanted import Wanted
 from metnos.request.tokens import tokenise
@@ -78,6 +79,7 @@ class Tools:
         self.formats = frozenset(ending for provider in providers for ending in endings_of(provider))
         self.siblings = endings_of_siblings(self.bounds)
         self.wanted = Wanted(offers, self.bounds, self.formats)
+        self.searching = Searching(self.wanted.called, self.values)
 
     @cached_property
     def said(self) -> frozenset[str]:
@@ -136,7 +138,8 @@ class Tools:
         bounds = [bound for bound in bounds if not (named and bound.contract.field_of_input)]
         if any(must.held for must in musts):
             bounds = [bound for bound in bounds if may_repeat(bound) and bound.contract.field_of_input]
-        forms = (form for bound in bounds for form in self.forms(bound, sofar, masked))
+        forms = (form for bound in bounds for each in self.forms(bound, sofar, masked)
+                 for form in (self.searching.forms(each, bound, sofar) if not musts else (each,)))  # fmt: skip
         return [said for form in forms for said in once_each(musts, form)]
 
     def _is_due(self, bound: Bound, sofar: Sofar, *, hurry: bool) -> bool:
@@ -234,7 +237,8 @@ class Tools:
         shaped = (each and self.wanted.shaped(each, bound, sofar) for each in found)
         closed = masked | self._elsewhere_said(bound)
         left = [without(each, closed) for each in shaped if each is not None]
-        return [form for each in left if each is not None and (form := unspent(each, bound, spent)) is not None]
+        kept = (unspent(each, bound, spent) for each in left if each is not None)
+        return [form for form in kept if form is not None and not self.wanted.enough.is_old(form, bound, sofar)]
 
     def _elsewhere_said(self, bound: Bound) -> frozenset[Choice]:
         """What an effect may not be given: names that are said of something asked for after all that it could answer."""

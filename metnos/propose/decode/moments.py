@@ -67,6 +67,24 @@ class Times(Names):
         return tuple(found)
 
     @cached_property
+    def sides(self) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
+        """What may stand alone as a beginning and as an end, where one period or day was said: "since" it begins with it, "after"
+        it at its end; "before" it ends where it begins, "until" it with it; what was "not" done since then was done before.
+        None: the words do not make it sure.
+        """
+        if len(self.spells) != 1 or len(self.times) > len(set(self.spells[0])):
+            return None
+        ((start, end),) = self.spells
+        since, before = self.mentions("since"), self.mentions("before")
+        if self.mentions("reversed"):
+            return ((), (start,)) if since else None
+        if since == before:
+            return None
+        if since:
+            return (end if self.mentions("after") else start,), ()
+        return (), (end if self.mentions("until") else start,)
+
+    @cached_property
     def one_sided(self) -> tuple[bool, bool]:
         """Whether a time may stand alone as a beginning, and as an end: as it is said; an age as one of the two at least.
 

@@ -26,6 +26,9 @@ FOLDERS: Final = frozenset({"folder", "dir", "directory"})
 SINCE: Final = "_from"
 UNTIL: Final = "_to"
 """How two arguments end that are the beginning and the end of one time."""
+UNORDERED: Final = frozenset({"text", "name", "ending", "boolean"})
+ORDERING: Final = frozenset({"lt", "le", "gt", "ge"})
+"""Comparisons that mean nothing of what has no order."""
 OBJECTS: Final[frozenset[Kind]] = frozenset({"object"})
 
 
@@ -88,6 +91,9 @@ class Parts:
 
     def _spell(self, start: str, end: str) -> Fork | None:
         offers = self.arguments.offers
+        if offers.sides is not None:
+            sides = zip((start, end), offers.sides, strict=True)
+            return Fork((*((Argument(name, OneOf(values)),) for name, values in sides if values), ()))
         ways: list[tuple[Part, ...]] = [
             (Argument(start, OneOf((first,))), Argument(end, OneOf((last,)))) for first, last in offers.spells
         ]
@@ -178,7 +184,8 @@ class Parts:
             parts: list[Argument | None] = [Argument(name, OneOf(tuple(fields)))]
             for other in rest:
                 only = compared(self.arguments.offers, kind) if other in free else None
-                parts.append(self.arguments.argument(other, required=True, only=only))
+                made = self.arguments.argument(other, required=True, only=only)
+                parts.append(_unordered(made) if kind in UNORDERED and other not in free else made)
             whole = [part for part in parts if part is not None]
             if len(whole) == len(parts):
                 ways.append(tuple(whole))
@@ -208,6 +215,14 @@ class Parts:
         schema = self.arguments.properties.get(name)
         named = schema.get("type") if is_object(schema) else None
         return isinstance(named, list) and "string" in named and ("number" in named or "integer" in named)
+
+
+def _unordered(argument: Argument | None) -> Argument | None:
+    """A comparison of words that have no order."""
+    if argument is None or not isinstance(argument.node, OneOf):
+        return argument
+    values = tuple(value for value in argument.node.values if value.data not in ORDERING)
+    return msgspec.structs.replace(argument, node=OneOf(values)) if values else None
 
 
 def scoped(form: Form) -> Form | None:

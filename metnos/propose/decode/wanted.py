@@ -27,6 +27,7 @@ from metnos.checks.guards.effects import mildest
 from metnos.plan.jsondata import spell
 from metnos.propose.decode.called import Called
 from metnos.propose.decode.choices import Argument, Choice, Form, Part
+from metnos.propose.decode.enough import Enough
 from metnos.propose.decode.parts import without
 from metnos.propose.decode.ranking import PLACES, Ranking, steps_of
 from metnos.propose.decode.repeated import Repeated
@@ -65,6 +66,7 @@ class Wanted:
         self.actions = actions_of(offers.request)
         self.ranking = Ranking(self.called, self._can)
         self.repeated = Repeated(self.called, self._can)
+        self.enough = Enough(self.called)
 
     def _can(self, verb: str, thing: str) -> bool:
         return any(is_for(bound, verb, thing) for bound in self.bounds)
@@ -74,7 +76,11 @@ class Wanted:
     def is_due(self, bound: Bound, sofar: Sofar) -> bool:
         """Whether the words call for a tool at this line."""
         called = self.called.calls(bound) or self.repeated.calls(bound)
-        if not called or (self._asks_groups() and is_for(bound, "compute", FIGURES)):
+        if (
+            not called
+            or (self._asks_groups() and is_for(bound, "compute", FIGURES))
+            or self.enough.is_done(bound, sofar)
+        ):
             return False
         following = self._following(sofar)
         if following and following not in {family.verb for family in bound.contract.families}:

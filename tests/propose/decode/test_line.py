@@ -29,6 +29,8 @@ SHIPPED = ("find_files", "sort_entries", "take_entries", "render_table", "filter
 MUCH = Bounds(tokens=6_000)
 """Here each token is a byte."""
 FIND: Plan = {"tool": "find_files", "args": {}}
+BY_SIZE: Plan = {"tool": "sort_entries", "args": {"from_step": 1, "by": "size", "order": "desc"}}
+MENTIONS: Plan = {"tool": "find_texts", "args": {"pattern": "Bob", "path": "docs"}}
 
 
 def decoder(checks: Checks, text: str, names: tuple[str, ...] = SHIPPED, **known: Any) -> Decoder:
@@ -55,7 +57,15 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("list the pdf files changed yesterday", (),
          '1 find_files pattern="*.pdf" modified_from=${RUNTIME:day-1.start} modified_to=${RUNTIME:day-1.end}', True),
         ("list the pdf files changed yesterday", (), "1 find_files modified_to=${RUNTIME:day-1.start}", False),
-        ("list the pdf files changed before yesterday", (), "1 find_files modified_to=${RUNTIME:day-1.start}", True),
+        ("list the pdf files changed before yesterday", (),
+         '1 find_files pattern="*.pdf" modified_to=${RUNTIME:day-1.start}', True),
+        ("list the pdf files changed before yesterday", (), '1 find_files pattern="*.pdf"', False),  # said in one breath
+        ("count the files and then list the pdf ones over 2 MB", (), "1 find_files", True),
+        ("files not changed since last week", (), "1 find_files modified_to=${RUNTIME:week-1.start}", True),
+        ("files not changed since last week", (), "1 find_files modified_from=${RUNTIME:week-1.start}", False),
+        ("files changed since last week", (), "1 find_files modified_from=${RUNTIME:week-1.start}", True),
+        ("files changed after yesterday", (), "1 find_files modified_from=${RUNTIME:day-1.end}", True),
+        ("files changed until yesterday", (), "1 find_files modified_to=${RUNTIME:day-1.end}", True),
         ("read data.csv", (), '1 read_files_csv path="data.csv"', True),
         ("read data.txt", (), '1 read_files_csv path="data.txt"', False),
         ("copy a.txt into copies", (), '1 find_files path="copies"', False),  # they are not there yet
@@ -77,6 +87,15 @@ def grammar(of: Decoder, *steps: Plan, masked: frozenset[Choice] = frozenset()) 
         ("the largest files", (), '1 sort_entries <1 by="size"', False),
         ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value=5000000', True),
         ("files over 5 MB", (FIND,), '2 filter_entries <1 field="size" op="gt" value="5 MB"', False),
+        ("count the files of over 2 MB", (FIND, {"tool": "compute_stats", "args": {"from_step": 1}}), "3 compute_stats <1", False),
+        ("conta i file", (FIND,), "2 compute_stats <1", True),
+        ("i file più grandi di 4 kB", (FIND,), "2 take_entries <1 count=1", False),
+        ("il file più grande", (FIND, BY_SIZE), "3 take_entries <2 count=1", True),
+        ("which files in docs mention Bob?", (MENTIONS,), '2 find_files path="docs"', False),
+        ("which files in docs mention Bob?", (MENTIONS,), '2 find_texts pattern="Bob" path="docs"', False),
+        ("which files in docs mention Bob?", (MENTIONS,), "2 render_table <1", True),
+        ("which files are in docs?", ({"tool": "find_files", "args": {"path": "docs"}},), "2 read_files <1", False),
+        ("show the contents of the files in docs", ({"tool": "find_files", "args": {"path": "docs"}},), "2 read_files <1", True),
         ("the first three files", (FIND,), "2 take_entries <1 count=3", True),
         ("a table of the files with name and size", (FIND,), '2 render_table <1 columns=["size","name"]', True),
         ("a table of the files with name and size", (FIND,), '2 render_table <1 columns=["name","name"]', False),
@@ -207,7 +226,7 @@ def test_a_plan_without_an_end_is_none(shipped: Checks) -> None:
                 done = super().decode(grammar, most_tokens=most_tokens)
             return done
 
-    found = decoder(shipped, "the largest files").decode(Endless(1))
+    found = decoder(shipped, "sort the rows of each table by its values and show all columns").decode(Endless(1))
     assert isinstance(found, Impossible)
 
 

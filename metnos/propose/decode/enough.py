@@ -1,0 +1,122 @@
+"""What was done and is not done again: a search that says nothing new, a figure that nobody asked for twice.
+
+Law: the world is looked at anew only for a value that no step has said yet, behind an effect, or for a clause of its own.
+A step that could only repeat another gives a model a wrong way to go, and makes the right way a surprise to it.
+
+| the step | is enough once |
+|---|---|
+| reads what the request names, by the same tool | every value that it could be given has been given to that tool |
+| looks for files, where texts in files have been looked for | there is no further clause that asks to read |
+| a figure | there are as many as words that ask for one |
+| reads the files that a search has found | never, where all that is asked is which files there are |
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from metnos.checks.guards.effects import mildest
+from metnos.plan.jsondata import is_list
+from metnos.propose.decode.choices import Argument, Either, Fields, Group, Listed, OneOf, Value
+from metnos.propose.decode.state import is_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from metnos.checks.bound import Bound
+    from metnos.propose.decode.called import Called
+    from metnos.propose.decode.choices import Form, Node, Part
+    from metnos.propose.decode.state import Plan, Sofar
+
+FIGURES: Final = "stats"
+MATCHES: Final = "match"
+READING: Final = "read"
+_INPUTS: Final = frozenset({"from_step", "from_steps"})
+
+
+class Enough:
+    """What one request needs no more than once."""
+
+    def __init__(self, called: Called) -> None:
+        self._called = called
+
+    def is_done(self, bound: Bound, sofar: Sofar) -> bool:
+        """Whether as many figures are there as words ask for one (none, where the most of all is asked for), or the files are
+        there that are all that is asked for.
+        """
+        if not sofar.steps or sofar.context.earlier_steps:
+            return False
+        if self._only_lists and any(family.verb == READING for family in bound.contract.families):
+            return True
+        if not is_for(bound, "compute", FIGURES):
+            return False
+        called = self._called
+        if called.mosts and called.counted is None and called.amount is None and not called.rows.reckons:
+            return True
+        made = sum(each.kind == FIGURES for each in sofar.made)
+        return 0 < self._called.figures <= made
+
+    @cached_property
+    def _only_lists(self) -> bool:
+        """Whether one clause asks which files there are, and nothing speaks of what is in them."""
+        called = self._called
+        clauses = called.offers.request.clauses
+        intents = [intent for clause in clauses for intent in clause.intents]
+        lists = bool(intents) and all(intent.verb == "find" and intent.object == "files" for intent in intents)
+        return (
+            lists and len(clauses) == 1 and not called.inside and not called.has("contents") and not called.rows.reads
+        )
+
+    def is_old(self, form: Form, bound: Bound, sofar: Sofar) -> bool:
+        """Whether a step would look at the world for what was looked at already."""
+        if form.sources or form.each is not None or not sofar.steps or sofar.context.earlier_steps:
+            return False
+        if mildest(bound.contract) != "read" or bound.contract.produces is None:
+            return False
+        before = [step for step in sofar.since_changed if not _INPUTS & step["args"].keys()]
+        same = [step for step in before if step["tool"] == bound.contract.name]
+        if not same and self._is_looked_into(bound, sofar):
+            same = before
+        said = {value for step in same for value in _written(step)}
+        return bool(same) and said.issuperset(_offered(form.parts))
+
+    def _is_looked_into(self, bound: Bound, sofar: Sofar) -> bool:
+        """Texts in files have been looked for, and no further clause asks to look for files."""
+        if not is_for(bound, "find", "files") or all(made.kind != MATCHES for made in sofar.made):
+            return False
+        clauses = self._called.offers.request.clauses
+        return sum(any(intent.effect == "read" for intent in clause.intents) for clause in clauses) <= 1
+
+
+def _written(step: Plan) -> Iterator[str]:
+    for data in step["args"].values():
+        for each in data if is_list(data) else (data,):
+            yield Value(each).json
+
+
+def _offered(parts: Iterable[Part]) -> Iterator[str]:
+    """JSON of every value that may be written, but for options that are on or off."""
+    for part in parts:
+        if isinstance(part, Argument):
+            yield from _of_node(part.node)
+        elif isinstance(part, Group):
+            yield from _offered(part.arguments)
+        else:
+            for way in part.ways:
+                yield from _offered(way)
+
+
+def _of_node(node: Node) -> Iterator[str]:
+    if isinstance(node, OneOf):
+        yield from (value.json for value in node.values if not isinstance(value.data, bool))
+    elif isinstance(node, Listed):
+        yield from _of_node(node.item)
+    elif isinstance(node, Fields):
+        for field in node.fields:
+            yield from _of_node(field.node)
+    elif isinstance(node, Either):
+        for each in node.nodes:
+            yield from _of_node(each)
+    else:
+        yield from (item.json for item in node.items)
