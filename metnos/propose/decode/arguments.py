@@ -323,6 +323,10 @@ class Arguments:
                 return offers.quoted
             given = (*self._inputs("string"), *figures(self.sofar, self.offers))
             fed = contract.consumes is not None and contract.consumes.into == name
+            if (
+                contract.produces is not None and contract.produces.kind == MATCHES
+            ):  # no passage: words that say something else
+                return unique((*self._inputs("string"), *offers.quoted, *offers.unexplained, *offers.names))
             words = () if self.sofar.steps else offers.unexplained
             return unique((*given, *offers.quoted, *words)) if fed else (*given, *offers.passages)
         if isinstance(default, str) and "*" in default:

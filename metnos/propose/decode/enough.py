@@ -8,6 +8,7 @@ A step that could only repeat another gives a model a wrong way to go, and makes
 | reads what the request names, by the same tool | every value that it could be given has been given to that tool |
 | looks for files, where texts in files have been looked for | there is no further clause that asks to read |
 | a figure | there are as many as words that ask for one |
+| looks for texts in files | never, where rows of tables are read |
 | reads the files that a search has found | never, where all that is asked is which files there are |
 """
 
@@ -45,7 +46,11 @@ class Enough:
         """Whether as many figures are there as words ask for one (none, where the most of all is asked for), or the files are
         there that are all that is asked for.
         """
-        if not sofar.steps or sofar.context.earlier_steps:
+        if sofar.context.earlier_steps:
+            return False
+        if is_for(bound, "find", "texts") and self._called.rows.reads and not self._called.inside:
+            return True
+        if not sofar.steps:
             return False
         if self._only_lists and any(family.verb == READING for family in bound.contract.families):
             return True

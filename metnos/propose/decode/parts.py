@@ -226,9 +226,12 @@ def _unordered(argument: Argument | None) -> Argument | None:
 
 
 def scoped(form: Form) -> Form | None:
-    """The form with one argument at least; None: it has none, so it would look at everything there is."""
+    """The form with one argument at least that says where or which; None: it has none, so it would look at everything."""
     ways: list[tuple[Part, ...]] = []
     for at, part in enumerate(form.parts):
+        if isinstance(part, Argument) and isinstance(part.node, OneOf) and not part.required:
+            if all(isinstance(value.data, bool) for value in part.node.values):
+                continue
         said = _said(part)
         if said is None:
             return form

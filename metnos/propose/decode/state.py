@@ -7,7 +7,7 @@ one is made from the plan with one more step.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Plan = dict[str, Any]
 NO_STEP: Plan = {"tool": END, "args": {}}
 """Stands for the end of a plan where a step is asked for."""
+RENDERING: Final = "render"
+"""Verb of what makes text of entries."""
 END_STEP: Plan = {"tool": "final_answer", "args": {}}
 
 
@@ -114,6 +116,15 @@ class Sofar(msgspec.Struct, frozen=True, dict=True):
     def effect(self, number: int) -> EffectClass:
         """The worst effect of a step."""
         return self.checked.steps[number - 1].worst_effect
+
+    def is_between(self, number: int) -> bool:
+        """Whether a step only turns entries into the text that an effect needs: whoever knows the two steps around it would
+        put it there, so that a model had not thought of it says nothing of what it understood.
+        """
+        step, args = self.checked.steps[number - 1], self.steps[number - 1]["args"]
+        renders = any(family.verb == RENDERING for family in step.contract.families)
+        needed = any(number in each.waits and each.worst_effect != "read" for each in self.checked.steps)
+        return renders and needed and args.keys() <= {"from_step", "format"}
 
     def done(self, actions: list[Action]) -> int:
         """How many steps answer one of these."""
