@@ -229,14 +229,20 @@ def scoped(form: Form) -> Form | None:
     """The form with one argument at least that says where or which; None: it has none, so it would look at everything."""
     ways: list[tuple[Part, ...]] = []
     for at, part in enumerate(form.parts):
-        if isinstance(part, Argument) and isinstance(part.node, OneOf) and not part.required:
-            if all(isinstance(value.data, bool) for value in part.node.values):
-                continue
+        if _is_switch(part):
+            continue
         said = _said(part)
         if said is None:
             return form
         ways += [(said, *form.parts[at + 1 :])]
     return msgspec.structs.replace(form, parts=(Fork(tuple(ways)),)) if ways else None
+
+
+def _is_switch(part: Part) -> bool:
+    """Whether it only turns something on or off."""
+    if not isinstance(part, Argument) or part.required or not isinstance(part.node, OneOf):
+        return False
+    return all(isinstance(value.data, bool) for value in part.node.values)
 
 
 def _said(part: Part) -> Part | None:
