@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 FIGURES: Final = "stats"
 MATCHES: Final = "match"
 READING: Final = "read"
+MOVING: Final = frozenset({"delete", "move", "copy", "rename"})
+"""Verbs of what is done to files without a look into them."""
 _INPUTS: Final = frozenset({"from_step", "from_steps"})
 
 
@@ -64,14 +66,22 @@ class Enough:
 
     @cached_property
     def _only_lists(self) -> bool:
-        """Whether one clause asks which files there are, and nothing speaks of what is in them."""
+        """Whether the request asks which files there are, perhaps to do something with them, and nothing speaks of what is in
+        them.
+        """
         called = self._called
         clauses = called.offers.request.clauses
         intents = [intent for clause in clauses for intent in clause.intents]
-        lists = bool(intents) and all(intent.verb == "find" and intent.object == "files" for intent in intents)
-        return (
-            lists and len(clauses) == 1 and not called.inside and not called.has("contents") and not called.rows.reads
-        )
+        reading = [intent for intent in intents if intent.effect == "read"]
+        if not intents or any(intent.verb != "find" or intent.object != "files" for intent in reading):
+            return False
+        lists = called.offers.lexicon.phrasal.lists
+        listed = any(word.key in lists for word in called.words)
+        if any(intent.effect != "read" and intent.verb not in MOVING and not listed for intent in intents):
+            return False
+        if len(clauses) > 1 and len(reading) == len(intents):
+            return False
+        return not called.inside and not called.has("contents") and not called.rows.reads
 
     def is_old(self, form: Form, bound: Bound, sofar: Sofar) -> bool:
         """Whether a step would look at the world for what was looked at already."""

@@ -10,6 +10,7 @@ meet is none (the line is made without it).
 | asks for figures of rows "per region" | the rows in groups, and the figures of each |
 | asks for the most of all | sorted, and of one or of a number the first ones taken (`ranking.py`) |
 | asks for what is there twice | digests of files, and all that is equal to another (`repeated.py`) |
+| asks for things and for a figure of them | what the figure was made of, shown behind it (`listed.py`) |
 | looks for a text in files | the search in texts first; names are not looked at for it |
 | asks of all rows, and then of some | a figure of each (`segments.py`) |
 | goes on behind an effect | a reading of its own behind the effect |
@@ -28,6 +29,7 @@ from metnos.plan.jsondata import spell
 from metnos.propose.decode.called import Called
 from metnos.propose.decode.choices import Argument, Choice, Form, Part
 from metnos.propose.decode.enough import Enough
+from metnos.propose.decode.listed import Listed
 from metnos.propose.decode.parts import without
 from metnos.propose.decode.ranking import PLACES, Ranking, steps_of
 from metnos.propose.decode.repeated import Repeated
@@ -67,6 +69,7 @@ class Wanted:
         self.ranking = Ranking(self.called, self._can)
         self.repeated = Repeated(self.called, self._can)
         self.enough = Enough(self.called)
+        self.listed = Listed(self.called, self._can)
 
     def _can(self, verb: str, thing: str) -> bool:
         return any(is_for(bound, verb, thing) for bound in self.bounds)
@@ -104,7 +107,7 @@ class Wanted:
         """The verb of the only step that makes sense here: some are taken of what was sorted for it, and what is there
         twice is found by what was made of it. Where nothing is to be chosen the model is not asked, nor surprised.
         """
-        return self.repeated.following(sofar) or self.ranking.following(sofar)
+        return self.repeated.following(sofar) or self.ranking.following(sofar) or self.listed.following(sofar)
 
     def _copies_all(self, bound: Bound) -> bool:
         """Whether a tool copies a table whole, where only some of its rows are to be written somewhere."""
@@ -143,7 +146,8 @@ class Wanted:
 
     def may_be_handed(self, bound: Bound, sofar: Sofar, number: int) -> bool:
         """Whether what the words say of an order, or of what is equal, lets a tool be handed that."""
-        return self.ranking.may_be_handed(bound, sofar, number) and self.repeated.may_be_handed(bound, sofar, number)
+        parts = (self.ranking, self.repeated, self.listed)
+        return all(part.may_be_handed(bound, sofar, number) for part in parts)
 
     def _begins_anew(self, bound: Bound) -> bool:
         """Whether a tool looks at how things are then: at those that are counted, if any are."""
@@ -195,7 +199,7 @@ class Wanted:
             found += [] if self._has_groups(sofar) else ["group"]
         elif self._asks_figure() and not self._has_figure(sofar):
             found.append("compute")
-        return tuple(found)
+        return (*found, *self.listed.owed(sofar))
 
     def _asks_groups(self) -> bool:
         """Figures are asked for each value of a column of a table."""
@@ -251,7 +255,7 @@ class Wanted:
             return True
         if self._seeks_texts(sofar) or bool(self.ranking.unmet(sofar)) or not self.ranking.has_end(sofar):
             return False
-        if self.repeated.owed(sofar):
+        if self.repeated.owed(sofar) or self.listed.owed(sofar):
             return False
         if self._asks_groups() and not self._has_groups(sofar):
             return False
