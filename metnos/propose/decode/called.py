@@ -6,11 +6,10 @@ language has none, every tool does.
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from metnos.propose.decode.cues import cues, table, words_of
 from metnos.propose.decode.endings import is_ending, is_file_name
 from metnos.propose.decode.superlatives import Most
 from metnos.request.relations import LOOKED_IN, relation_of
@@ -45,16 +44,6 @@ LESSER: Final = "group entries"
 """What lesser cues are not meant for beside a verb of sorting."""
 
 
-@cache
-def _cues() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("called.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def _table(name: str, language: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(cue.split()) for cue in _cues().get(name, {}).get(language, ()))
-
-
 class Called:
     """The cues of one request."""
 
@@ -78,7 +67,7 @@ class Called:
         return found
 
     def _begins(self, name: str, at: int, free: bool = True) -> bool:
-        return any(self._is_cue(cue, at, free) for cue in _table(name, self.language))
+        return any(self._is_cue(cue, at, free) for cue in table(name, self.language))
 
     def _is_cue(self, cue: tuple[str, ...], at: int, free: bool) -> bool:
         there = self.words[at : at + len(cue)]
@@ -102,12 +91,23 @@ class Called:
             return self.folders
         if TAKING in names and self.offers.counts:
             return True
-        if "select fields" in names and self.rows.reads and self.offers.columns.confirmed is not None:
-            return self.offers.columns.shown(cell.start for cell in self.offers.held.cells)
+        if "select fields" in names and (selects := self._selects) is not None:
+            return selects
         if any(name in names for name in self._of_rows):
             return True
-        tables = [name for name in names if _table(name, self.language)]
+        tables = [name for name in names if table(name, self.language)]
         return not tables or any(self._speaks(name) for name in tables)
+
+    @cached_property
+    def _selects(self) -> bool | None:
+        """Whether some columns of all are asked for: what is only shown says more with all of them. None: cues decide."""
+        columns, rows = self.offers.columns, self.rows
+        if not rows.reads:
+            return None if self.offers.acts else columns.only
+        if columns.confirmed is None:
+            return None
+        shown = columns.shown(cell.start for cell in self.offers.held.cells)
+        return bool(shown) if self.offers.acts else columns.some or (shown > 1 and not self.mosts)
 
     @cached_property
     def _of_rows(self) -> frozenset[str]:
@@ -121,7 +121,7 @@ class Called:
     def special(self, bound: Bound) -> bool:
         """Whether what a tool makes is spoken of in so many words."""
         names = (f"{family.verb} {family.object}" for family in bound.contract.families)
-        return any(bool(_table(name, self.language)) and self._speaks(name) for name in names)
+        return any(bool(table(name, self.language)) and self._speaks(name) for name in names)
 
     @cached_property
     def figures(self) -> int:
@@ -132,7 +132,7 @@ class Called:
         return bool(self._spoken(name))
 
     def _spoken(self, name: str) -> list[int]:
-        lesser = {cue[0] for cue in _table("lesser", self.language)} if name == LESSER else set[str]()
+        lesser = words_of("lesser", self.language) if name == LESSER else frozenset[str]()
         polite = [(span.start, span.end) for span in self.offers.request.spans if span.reason == "polite"]
         return [
             at
@@ -175,7 +175,7 @@ class Called:
         return all(self._is_lesser(at) for at in before) and not (before and self._tellers)
 
     def _is_lesser(self, at: int) -> bool:
-        return self.words[at].key in {cue[0] for cue in _table("lesser", self.language)}
+        return self.words[at].key in words_of("lesser", self.language)
 
     @property
     def _tellers(self) -> list[Value]:
@@ -270,11 +270,11 @@ class Called:
 
     @cached_property
     def _of_files(self) -> Most | None:
-        tables: dict[str, Any] = _cues()["superlative"]
+        tables: dict[str, Any] = cues()["superlative"]
         for name, by_language in tables.items():
-            cues = [tuple(cue.split()) for cue in by_language.get(self.language, ())]
+            ways = [tuple(cue.split()) for cue in by_language.get(self.language, ())]
             for at in range(len(self.words)):
-                cue = next((cue for cue in cues if self._is_cue(cue, at, free=True)), None)
+                cue = next((cue for cue in ways if self._is_cue(cue, at, free=True)), None)
                 if cue is not None and self._is_most(at, at + len(cue)):
                     field = frozenset({name.removeprefix("-")})
                     return Most(at, field, not name.startswith("-"), self._is_one(at, at + len(cue)))
@@ -288,7 +288,7 @@ class Called:
         timed = any(end <= slot.start <= end + _SOON for slot in self.offers.of(_TIMES))
         if behind - at > 1 and (timed or self._begins("when", behind)):
             return False
-        if not _table("one", self.language):
+        if not table("one", self.language):
             return True
         compared = (slot for slot in self.offers.slots if slot.kind in ("size", "duration", "number"))
         near = any(end <= slot.start <= end + _NEAR for slot in compared)
@@ -300,24 +300,24 @@ class Called:
         """
         reach = 2 * _REACH if behind - at > 2 else _REACH
         for word in reversed(self.words[max(0, at - reach) : at]):
-            if word.key in _table_words("one", self.language):
+            if word.key in words_of("one", self.language):
                 return True
-            if word.key in _table_words("many", self.language):
+            if word.key in words_of("many", self.language):
                 return False
         return None
 
     def _is_one(self, at: int, behind: int) -> bool:
         if any(slot.kind == "integer" for slot in self.offers.slots):
             return False
-        if _table("one", self.language):
+        if table("one", self.language):
             return bool(self._article(at, behind))
-        if any(word.key in _table_words("order", self.language) for word in self.words[at + 1 : at + 2]):
+        if any(word.key in words_of("order", self.language) for word in self.words[at + 1 : at + 2]):
             return False
         for word in self.words[at + 1 : at + 2 + _REACH]:
             known = self.lexicon.words.get(word.key)
             if known is not None and known.roles & {"preposition", "place"}:
                 break
-            if word.key in _table_words("many", self.language):
+            if word.key in words_of("many", self.language):
                 return False
         return True
 
@@ -368,8 +368,8 @@ class Called:
         place = bool(offers.kinds) or any(word.key in self.lexicon.file_nouns for word in self.words)
         place = place or any(slot.kind in ("path", "glob") for slot in offers.slots)
         told = {*self.sought, *offers.kinds}
-        cues = {*self.at("inside"), *self.at("find texts")}
-        strange = [w for at, w in enumerate(self.words) if not w.known and w.text not in told and at not in cues]
+        said = {*self.at("inside"), *self.at("find texts")}
+        strange = [w for at, w in enumerate(self.words) if not w.known and w.text not in told and at not in said]
         return place and not offers.acts and not strange
 
     @cached_property
@@ -378,19 +378,14 @@ class Called:
         return self.offers.sought or tuple(self._sought())
 
     def _sought(self) -> Iterator[str]:
-        cues = {*self.at("inside"), *self.at("remaining")}
+        said = {*self.at("inside"), *self.at("remaining")}
         for at, word in enumerate(self.words):
             named = any(
                 slot.start == word.start and slot.kind in ("path", "name") for slot in self.offers.slots
             ) and not is_file_name(word.text)
-            free = word.free and word.meant and not word.known and at not in cues and at > 0
+            free = word.free and word.meant and not word.known and at not in said and at > 0
             if (named or free) and "/" not in word.text and not is_ending(word.text) and not self._is_where(word):
                 yield word.text
 
     def _is_where(self, word: Spoken) -> bool:
         return relation_of(self.offers.mark(word), self.lexicon) in LOOKED_IN
-
-
-@cache
-def _table_words(name: str, language: str) -> frozenset[str]:
-    return frozenset(cue[0] for cue in _table(name, language))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from metnos.propose.decode.choices import Value, unique
-from metnos.propose.decode.formats import is_table
+from metnos.propose.decode.endings import is_table
 from metnos.propose.decode.heads import MOST_WORDS
 from metnos.propose.decode.said import plain
 
@@ -281,11 +281,15 @@ class Columns:
     @cached_property
     def some(self) -> bool:
         """Whether some columns of all are asked for: by a word that says so, or as what a table has ("with name and size")."""
-        every = range(len(self.words))
-        return any((self._is("some", at) and not self._is_of_rows(at)) or self._is_shown(at) for at in every)
+        return self.only or any(self._is_shown(at) for at in range(len(self.words)))
 
-    def shown(self, compared: Iterable[int]) -> bool:
-        """Whether a column is left that nothing else is done with: it is not told apart by, reckoned with, or compared.
+    @cached_property
+    def only(self) -> bool:
+        """Whether a word says that only some are."""
+        return any(self._is("some", at) and not self._is_of_rows(at) for at in range(len(self.words)))
+
+    def shown(self, compared: Iterable[int]) -> int:
+        """How many columns nothing else is done with: they are not told apart by, reckoned with, or compared.
 
         Args:
             compared: First letters of values that a column right before them is compared with.
@@ -298,7 +302,7 @@ class Columns:
             value = behind < len(self.words) and self.words[behind].start in starts
             return at in by or at in reckoned or value or self._is("behind", behind)
 
-        return any(not used(at) for at in every)
+        return len(self._values(frozenset(at for at in every if not used(at))))
 
     def _is_of_rows(self, at: int) -> bool:
         """Whether "only" is said of rows ("only the rows with city Rome"), and not of their columns."""

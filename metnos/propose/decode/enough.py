@@ -8,7 +8,7 @@ A step that could only repeat another gives a model a wrong way to go, and makes
 | reads what the request names, by the same tool | every value that it could be given has been given to that tool |
 | looks for files, where texts in files have been looked for | there is no further clause that asks to read |
 | a figure | there are as many as words that ask for one |
-| looks for texts in files | never, where rows of tables are read |
+| looks for texts in files, or at the clock | never, where rows of tables are read; where they are all that is read |
 | reads the files that a search has found | never, where all that is asked is which files there are |
 """
 
@@ -52,6 +52,8 @@ class Enough:
             return False
         if is_for(bound, "find", "texts") and self._called.rows.reads and not self._called.inside:
             return True
+        if is_for(bound, "get", "now") and self._called.rows.alone:
+            return True
         if not sofar.steps:
             return False
         if self._only_lists and any(family.verb == READING for family in bound.contract.families):
@@ -82,6 +84,13 @@ class Enough:
         if len(clauses) > 1 and len(reading) == len(intents):
             return False
         return not called.inside and not called.has("contents") and not called.rows.reads
+
+    def may_be_handed(self, bound: Bound, sofar: Sofar, number: int) -> bool:
+        """Files that were looked through for a text are not read once more: what was found is what was asked for."""
+        if all(family.verb != READING for family in bound.contract.families):
+            return True
+        users = (step.number for step in sofar.checked.steps if number in step.waits)
+        return all(sofar.made[at - 1].kind != MATCHES for at in users)
 
     def is_old(self, form: Form, bound: Bound, sofar: Sofar) -> bool:
         """Whether a step would look at the world for what was looked at already."""

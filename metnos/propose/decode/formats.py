@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from metnos.checks.guards.effects import mildest
 from metnos.checks.providers import provider_of
-from metnos.propose.decode.endings import is_ending
+from metnos.propose.decode.endings import endings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,29 +19,9 @@ if TYPE_CHECKING:
     from metnos.checks.bound import Bound
     from metnos.propose.decode.said import Said
 
-MORE: Final[dict[str, frozenset[str]]] = {
-    "csv": frozenset({"csv", "tsv", "tab"}),
-    "json": frozenset({"json", "jsonl", "ndjson"}),
-}
-"""Provider → the endings of its files, where these are not just its own name."""
 AS_TEXT: Final = "as_text"
 CONTENT: Final = "content"
 """What a request speaks of (`mentions.toml`)."""
-
-
-def endings_of(provider: str) -> frozenset[str]:
-    """The endings of the files that a provider is for; none: it is no format."""
-    return MORE.get(provider, frozenset({provider} if is_ending(provider) else ()))
-
-
-def ending_of(name: str) -> str:
-    """Of a file's name, folded; one without a dot is all ending, and no format's."""
-    return name.rsplit(".", 1)[-1].casefold()
-
-
-def is_table(name: object) -> bool:
-    """Whether a name's ending is that of rows or records."""
-    return isinstance(name, str) and "." in name and any(ending_of(name) in each for each in MORE.values())
 
 
 def endings_of_siblings(bounds: Iterable[Bound]) -> dict[str, frozenset[str]]:

@@ -23,8 +23,7 @@ from metnos.plan.spelling import format_parts
 from metnos.propose.decode.cells import Cells, folded, forms_of
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.dated import dated
-from metnos.propose.decode.endings import is_file_name
-from metnos.propose.decode.formats import is_table
+from metnos.propose.decode.endings import is_file_name, is_table
 from metnos.propose.decode.heads import MOST_WORDS, alike, words_of
 from metnos.propose.decode.said import plain
 from metnos.propose.decode.truths import BEING, WORDS, Truth, truths

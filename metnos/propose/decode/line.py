@@ -28,8 +28,9 @@ from metnos.propose.decode.choices import (
 )
 from metnos.propose.decode.clauses import Afterwards
 from metnos.propose.decode.columns import OPEN
+from metnos.propose.decode.endings import endings_of
 from metnos.propose.decode.entry import Entry, measuring
-from metnos.propose.decode.formats import endings_of, endings_of_siblings, reads
+from metnos.propose.decode.formats import endings_of_siblings, reads
 from metnos.propose.decode.parts import Parts, scoped, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
 from metnos.propose.decode.searching import Searching

@@ -168,7 +168,7 @@ class _Writing:
         faults = self.of.judge(plan)
         if not faults:
             lines = (*self.lines, text)
-            most = max(surprise, *(each for at, each in enumerate(self.surprises, 1) if not now.is_between(at)), 0.0)
+            most = max(surprise, *(each for at, each in enumerate(self.surprises, 1) if not now.is_shown(at)), 0.0)
             values = self.of.tools.values
             unplaced = sum(must.named for must in values.left(now)) + values.cut(now)
             return Written(

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from metnos.propose.decode.columns import OPEN
-from metnos.propose.decode.formats import is_table
+from metnos.propose.decode.endings import is_table
 from metnos.propose.decode.said import plain
 from metnos.propose.decode.superlatives import BESIDE, Superlatives, cues_of, tables
 

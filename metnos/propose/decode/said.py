@@ -19,6 +19,7 @@ from metnos.plan.spelling import format_parts
 from metnos.propose.decode.absent import Absent
 from metnos.propose.decode.choices import Value, unique
 from metnos.propose.decode.heads import Heads
+from metnos.propose.decode.units import of_columns
 from metnos.request.contents import contents_said, with_contents
 from metnos.request.explained import Explained, lexicon_of
 from metnos.request.spaced import chosen, with_names
@@ -106,6 +107,8 @@ class Said:
             path = msgspec.structs.replace(inner.name, kind="path", value=inner.text)
             dropped = () if inner.stays else (inner.place,)
             slots = tuple(path if slot is inner.name else slot for slot in slots if slot not in dropped)
+        self._numbers = of_columns(slots, self.heads)
+        slots = tuple(self._numbers.get(slot.start, slot) for slot in slots)
         self.told = contents_said(request)
         """What files are to hold."""
         slots = with_contents(slots, self.told)
@@ -115,7 +118,9 @@ class Said:
         """With names that have blanks as they are meant, and folders to be made inside others as one path."""
 
     def _is_kept(self, slot: Slot) -> bool:
-        return slot.start not in self.ends and not (slot.kind == "path" and self.absent.has(slot.text, slot.start))
+        if slot.start in self.ends or (slot.start in self._numbers and slot.kind == "duration"):
+            return False
+        return slot.kind != "path" or not self.absent.has(slot.text, slot.start)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -184,6 +189,10 @@ class Said:
         return unique(plain(slot.value) for slot in self.of(SAYING) if isinstance(slot.value, str) and slot.value)
 
     @cached_property
+    def _idle(self) -> frozenset[str]:
+        return frozenset(mentions()["idle"].get(self.request.language, ()))
+
+    @cached_property
     def words(self) -> tuple[Spoken, ...]:
         request = self.request
         asking = request.explanation.asking if isinstance(request.explanation, Explained) else ()
@@ -195,7 +204,8 @@ class Said:
             if token.kind == "space":
                 continue
             reason = next((why for start, end, why in reasons if start <= token.start < end), "unknown")
-            reason = "stop" if token.start in self.ends or self.is_told(token.start) else reason
+            idle = reason == "unknown" and token.key in self._idle
+            reason = "stop" if idle or token.start in self.ends or self.is_told(token.start) else reason
             meant = reason not in ("stop", "polite") and token.kind != "punct"
             slot = next((slot for slot in slots if slot.start <= token.start < slot.end), None)
             if slot is not None and token.start > slot.start and found and found[-1].end >= token.start:

@@ -117,14 +117,14 @@ class Sofar(msgspec.Struct, frozen=True, dict=True):
         """The worst effect of a step."""
         return self.checked.steps[number - 1].worst_effect
 
-    def is_between(self, number: int) -> bool:
-        """Whether a step only turns entries into the text that an effect needs: whoever knows the two steps around it would
-        put it there, so that a model had not thought of it says nothing of what it understood.
+    def is_shown(self, number: int) -> bool:
+        """Whether a step only turns all of some entries into text, to be shown or for an effect that needs it: whoever knows the
+        steps around it would put it there or leave it out, so that a model had not thought of it says nothing of what it
+        understood.
         """
         step, args = self.checked.steps[number - 1], self.steps[number - 1]["args"]
         renders = any(family.verb == RENDERING for family in step.contract.families)
-        needed = any(number in each.waits and each.worst_effect != "read" for each in self.checked.steps)
-        return renders and needed and args.keys() <= {"from_step", "format"}
+        return renders and args.keys() <= {"from_step", "format"}
 
     def done(self, actions: list[Action]) -> int:
         """How many steps answer one of these."""

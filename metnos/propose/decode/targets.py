@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from metnos.checks.guards.asked import ANSWERS, Action, verbs_of
 from metnos.checks.guards.grounding import is_what_is_acted_on, normalised
 from metnos.checks.providers import provider_of
-from metnos.propose.decode.endings import is_file_name
-from metnos.propose.decode.formats import ending_of, reads
+from metnos.propose.decode.endings import ending_of, is_file_name
+from metnos.propose.decode.formats import reads
 from metnos.propose.decode.offers import HERE
 
 if TYPE_CHECKING:

@@ -98,10 +98,19 @@ class Wanted:
         if self._seeks_texts(sofar):
             return self._feeds_search(bound)
         if self._is_said(sofar) and mildest(bound.contract) == "read":
-            return any(family.verb in LAST for family in bound.contract.families) or self.called.special(bound)
+            return self._is_last(bound) or self.called.special(bound)
         if self._is_behind(sofar) and mildest(bound.contract) == "read":
             return self._begins_anew(bound)
         return True
+
+    def _is_last(self, bound: Bound) -> bool:
+        """Whether a tool may still do something with what is all that was asked for: read it, where its contents are spoken of;
+        show it in another way.
+        """
+        verbs = {family.verb for family in bound.contract.families}
+        if READING in verbs:
+            return self.called.has("contents")
+        return bool(verbs & LAST) and not is_for(bound, "get", "now")
 
     def _following(self, sofar: Sofar) -> str:
         """The verb of the only step that makes sense here: some are taken of what was sorted for it, and what is there
@@ -142,11 +151,11 @@ class Wanted:
             return not self._asks_groups() and self.called.only_lesser
         acts = bound.contract.consumes is not None and mildest(bound.contract) != "read"
         ranked = bool(rows.mosts) or rows.end is not None
-        return (bool(verbs & SHOWING) or acts) and (rows.alone or ranked) and bool(self.owed(sofar))
+        return (bool(verbs & SHOWING) or acts) and (rows.alone or ranked) and not verbs.issuperset(self.owed(sofar))
 
     def may_be_handed(self, bound: Bound, sofar: Sofar, number: int) -> bool:
         """Whether what the words say of an order, or of what is equal, lets a tool be handed that."""
-        parts = (self.ranking, self.repeated, self.listed)
+        parts = (self.ranking, self.repeated, self.listed, self.enough)
         return all(part.may_be_handed(bound, sofar, number) for part in parts)
 
     def _begins_anew(self, bound: Bound) -> bool:

@@ -23,7 +23,7 @@ from metnos.checks.guards.asked import ANSWERS, GENERAL, SUITING
 from metnos.checks.guards.effects import admitted_effects
 from metnos.checks.guards.provider import named_in
 from metnos.checks.providers import provider_of, providers_of
-from metnos.propose.decode.formats import endings_of
+from metnos.propose.decode.endings import endings_of
 from metnos.propose.routing.closure import Closure
 from metnos.propose.routing.cues import cue_words, families_of
 from metnos.propose.routing.index import Index, best
