@@ -249,8 +249,13 @@ class Called:
         return None
 
     def _is_asked(self, at: int) -> bool:
-        """A verb counts where its clause means it ("sorted by count" does not)."""
+        """A verb counts where its clause means it ("sorted by count" does not), a number of things where it is no number of
+        another kind ("the phone number of Ann").
+        """
         word = self.words[at]
+        before = self.words[at - 1] if at else None
+        if self._begins("numbering", at) and before is not None and before.meant and not self._verb(before):
+            return False
         verb = self._verb(word)
         clauses = [each for each in self.offers.request.clauses if each.start <= word.start < each.end]
         return not verb or any(intent.verb == verb for each in clauses for intent in each.intents)

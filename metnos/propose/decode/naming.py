@@ -21,7 +21,7 @@ from metnos.propose.decode.endings import is_ending, is_file_name
 from metnos.propose.decode.held import Held
 from metnos.propose.decode.said import NAMED, Said, Spoken, plain
 from metnos.request.named import names_said
-from metnos.request.relations import LOOKED_IN, relation_of
+from metnos.request.relations import LOOKED_IN, relation_in, relation_of
 from metnos.request.words import Role
 
 if TYPE_CHECKING:
@@ -110,6 +110,24 @@ class Names(Said):
     def only_places(self) -> frozenset[str]:
         """Of these, those that only say where, as grounding knows them; normalised."""
         return places_said(self.request)
+
+    @cached_property
+    def read_places(self) -> frozenset[str]:
+        """JSON of the folders that only say whose files are meant ("the logs of the folder server"): who acts on those acts on none
+        of these.
+        """
+        lexicon = self.lexicon
+        kinds = {slot.start for slot in self.request.slots if slot.kind == "glob"}
+        files = [w.start for w in self.words if w.key in lexicon.file_nouns or w.start in kinds or is_ending(w.text)]
+        meant: set[str] = set()
+        acted_on: set[str] = set()
+        for clause in self.request.clauses:
+            for slot in self.slots:
+                if clause.start <= slot.start < clause.end and slot.kind in ("path", "name"):
+                    whose = relation_in(self.request, clause, slot) in LOOKED_IN
+                    whose = whose and any(clause.start <= at < slot.start for at in files)
+                    (meant if whose else acted_on).add(str(slot.value))
+        return frozenset(plain(name).json for name in meant - acted_on if not is_file_name(name))
 
     def _is_part(self, word: Spoken) -> bool:
         """Whether a word only stands for a part of a name: of one with blanks, or the folder that one is made in."""

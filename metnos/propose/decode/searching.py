@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from metnos.propose.decode.placed import Must, saying
+from metnos.propose.decode.said import plain
 from metnos.propose.decode.state import is_for
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from metnos.propose.decode.state import Sofar
 
 KINDS: Final = frozenset({"glob", "size", "date", "period", "duration"})
+ZERO: Final = "zero"
+"""What a request speaks of that speaks of nothing being in something (`mentions.toml`)."""
 _READS: Final = "read"
 
 
@@ -61,10 +64,14 @@ class Searching:
 
     def _clause(self, told: Told) -> int | None:
         """The clause that a value stands in; None: that is not plain."""
-        text = self._called.offers.request.text
-        if not told.text:
-            return None
-        found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(told.text)}", text, re.IGNORECASE)]
+        offers = self._called.offers
+        if told.text:
+            text = re.finditer(rf"(?<!\w){re.escape(told.text)}", offers.request.text, re.IGNORECASE)
+            found = [match.start() for match in text]
+        elif told.kind == "glob":  # a word for a kind of files
+            found = [start for start, pattern in offers.families.items() if plain(pattern).json in told.forms]
+        else:  # nothing in it
+            found = [word.start for word in offers.words if word.free and offers.speaks(word, ZERO)]
         clauses = self._called.offers.request.clauses
         at = [number for number, one in enumerate(clauses) for start in found if one.start <= start < one.end]
         return at[0] if len(at) == 1 else None

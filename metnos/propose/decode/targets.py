@@ -56,7 +56,8 @@ class Targets:
                 return (*files, *self.offers.folders)  # what has a pattern for the names in it may be a folder
             return files or names
         if is_what_is_acted_on(name, self.contract):
-            at_hand = tuple(value for value in names if self._is_put(value))
+            places = self.offers.read_places
+            at_hand = tuple(value for value in names if self._is_put(value) and value.json not in places)
             return self._there(
                 tuple(value for value in at_hand if normalised(str(value.data)) not in self.offers.only_places)
             )

@@ -34,7 +34,7 @@ from metnos.propose.decode.parts import without
 from metnos.propose.decode.ranking import PLACES, Ranking, steps_of
 from metnos.propose.decode.repeated import Repeated
 from metnos.propose.decode.segments import is_first_of_all
-from metnos.propose.decode.state import is_for
+from metnos.propose.decode.state import RENDERING, is_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +50,9 @@ COPYING: Final = "copy"
 GROUPS: Final = "group"
 MATCHES: Final = "match"
 FIELD: Final = "field"
+PICKING: Final = "select"
+COLUMNS: Final = "columns"
+"""Verb of what leaves some fields out, and what chooses them where all is shown: once is enough."""
 LAST: Final = frozenset({"read", "render", "get", "select"})
 """Verbs of what may be done with one result, where it is all that was asked for."""
 READING: Final = "read"
@@ -247,6 +250,10 @@ class Wanted:
             counts = self._only_counts()
             kept = (each for each in form.parts if not (counts and isinstance(each, Argument) and each.name == measure))
             form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in kept))
+        if any(family.verb == RENDERING for family in bound.contract.families) and form.sources:
+            chosen = all(steps_before(sofar, number, PICKING) for number in form.sources)
+            kept = tuple(part for part in form.parts if not (isinstance(part, Argument) and part.name == COLUMNS))
+            form = msgspec.structs.replace(form, parts=kept) if chosen else form
         form, closed = self.ranking.shaped(self.repeated.shaped(form, bound), bound, sofar)
         if self._texts_only(bound):
             patterns = {spell(f"*{text}*") for text in self.called.sought}
@@ -351,6 +358,11 @@ class Wanted:
             step.worst_effect == "read" and all(each.number > after for each in sofar.behind(step.number))
             for step in sofar.checked.steps
         )
+
+
+def steps_before(sofar: Sofar, number: int, verb: str) -> bool:
+    """Whether a step of a family's verb is behind a result."""
+    return any(family.verb == verb for step in sofar.behind(number) for family in step.contract.families)
 
 
 def _does(action: Action, step: CheckedStep) -> bool:
