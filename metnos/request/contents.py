@@ -110,7 +110,8 @@ class _Words:
         if end is None and at and self._is_file(at - 1):
             end = self._cue("holds", at)
         if end is None and self.writes and self._is_piece(at):
-            end = at + 1
+            found = at + 1 < len(self.tokens) and (self.tokens[at + 1].key,) in self._cues("found")
+            end = None if found else at + 1
         if end is not None:
             of = end < len(self.tokens) and self.tokens[end].key in self.lexicon.genitive  # "with the text of a.md"
             return None if of else self._over_colon(end)

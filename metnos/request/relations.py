@@ -54,6 +54,8 @@ def mark_of(request: Request, clause: Clause, slot: Slot) -> str:
     # A file between them has taken the preposition, if what follows is a text: 'add to a.txt the line "x"'.
     past = max((at for at, token in enumerate(tokens) if slot.kind == "quoted" and token.kind == "path"), default=-1)
     words = [token.key for token in tokens[past + 1 :] if token.kind == "word"]
+    while words and words[-1] in lexicon.named:  # "into a new folder named old"
+        words.pop()
     for at in range(len(words) - 1, max(-1, len(words) - 1 - _REACH), -1):
         key = words[at]
         if at and is_aside(key, words[at - 1], lexicon):

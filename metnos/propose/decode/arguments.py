@@ -43,6 +43,7 @@ from metnos.propose.decode.choices import (
     unescaped,
     unique,
 )
+from metnos.propose.decode.endings import is_file_name
 from metnos.propose.decode.entry import BYTES, TIMES, Entry, fields_of
 from metnos.propose.decode.offers import HERE
 from metnos.propose.decode.results import collections, figures, results
@@ -132,7 +133,7 @@ class Arguments:
         contract = self.contract
         if not self.sofar.steps:
             return False
-        if (required and name in contract.own_text) or name in contract.targets:
+        if (required and name in contract.own_text) or name in contract.targets or name in contract.trusted:
             return True
         return contract.consumes is None and contract.origin != "catalog"
 
@@ -315,26 +316,37 @@ class Arguments:
                 (*Targets(contract, offers, self.sofar, self.formats).of(name, default, said), *self._inputs("string"))
             )
         if name in contract.own_text:
-            if self.acts and offers.contents:
-                return offers.contents
-            if contract.produces is not None and contract.produces.kind == MATCHES and offers.sought:
-                return (*map(plain, offers.sought), *self._inputs("string"))
-            if not required:
-                return offers.quoted
-            given = (*self._inputs("string"), *figures(self.sofar, self.offers))
-            fed = contract.consumes is not None and contract.consumes.into == name
-            if (
-                contract.produces is not None and contract.produces.kind == MATCHES
-            ):  # no passage: words that say something else
-                return unique((*self._inputs("string"), *offers.quoted, *offers.unexplained, *offers.names))
-            words = () if self.sofar.steps else offers.unexplained
-            return unique((*given, *offers.quoted, *words)) if fed else (*given, *offers.passages)
+            return self._own_texts(name, required=required)
         if isinstance(default, str) and "*" in default:
             return offers.globs
         free = (*offers.quoted, *self._inputs("string"))
         if not required:
             return free if default is None else ()
         return (*free, *offers.names, *self._results("string"), *offers.times, *offers.extensions, *offers.passages)
+
+    def _own_texts(self, name: str, *, required: bool) -> tuple[Value, ...]:
+        """Texts of the person's own."""
+        contract, offers = self.contract, self.offers
+        if self.acts and offers.contents:
+            return offers.contents
+        if contract.produces is not None and contract.produces.kind == MATCHES and offers.sought:
+            return (*map(plain, offers.sought), *self._inputs("string"))
+        if not required:
+            return offers.quoted
+        given = (*self._inputs("string"), *figures(self.sofar, self.offers))
+        fed = contract.consumes is not None and contract.consumes.into == name
+        if self.acts and self.sofar.has_found:  # what was found is written, and not the words that speak of it
+            return unique((*given, *offers.quoted))
+        if (
+            contract.produces is not None and contract.produces.kind == MATCHES
+        ):  # no passage: words that say something else
+            names = (
+                name for name in offers.names if not is_file_name(str(name.data)) and name.json not in offers.arrivals
+            )
+            numbers = (plain(slot.text) for slot in offers.of({"integer"}))
+            return unique((*self._inputs("string"), *offers.quoted, *offers.unexplained, *names, *numbers))
+        words = () if self.sofar.steps else offers.unexplained
+        return unique((*given, *offers.quoted, *words)) if fed else (*given, *offers.passages)
 
     def is_time(self, name: str) -> bool:
         """Whether an argument is a day or an instant."""

@@ -107,7 +107,7 @@ class Called:
         if columns.confirmed is None:
             return None
         shown = columns.shown(cell.start for cell in self.offers.held.cells)
-        return bool(shown) if self.offers.acts else columns.some or (shown > 1 and not self.mosts)
+        return bool(shown) if self.offers.acts else columns.only or (shown > 1 and not self.mosts)
 
     @cached_property
     def _of_rows(self) -> frozenset[str]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from metnos.cache.generalise.conversions import CONVERSIONS, REFERENCES, convert
 from metnos.propose.decode.choices import Value, unique
+from metnos.propose.decode.dated import DURING, YEARS
+from metnos.propose.decode.endings import is_ending, is_table
 from metnos.propose.decode.naming import Names
 from metnos.values.runtime import PERIODS
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
     from metnos.request.model import Slot
 
+CHANGED: Final = "changed"
+"""Words that speak of when a file was changed (`mentions.toml`)."""
 UNITS: Final = ("weeks", "days", "hours", "minutes", "seconds")
 """In which a length of time may be a whole number."""
 _MONTHS = re.compile(r"P(?:(\d+)Y)?(?:(\d+)M)?")
@@ -49,6 +54,9 @@ class Times(Names):
             if isinstance(days, int) and days <= PERIODS["day"]:
                 yield f"${{RUNTIME:day-{days}.start}}"
             return
+        elif slot.start in self._years:
+            yield from self._years[slot.start]
+            return
         else:
             return
         made = {name: convert(name, slot, language) for name in names if name in REFERENCES or name in CONVERSIONS}
@@ -64,7 +72,26 @@ class Times(Names):
                 start, end = (convert(name, slot, self.request.language) for name in names)
                 if _is_time(start) and _is_time(end):
                     found.append((Value(start), Value(end)))
-        return tuple(found)
+        return (*found, *((Value(start), Value(end)) for start, end in self._years.values()))
+
+    @cached_property
+    def _years(self) -> dict[int, tuple[str, str]]:
+        """Where a year stands that says when files were changed → its first day and that of the next: behind a word of time or
+        place, in a request that speaks of files and names no table.
+        """
+        files = any(word.key in self.lexicon.file_nouns or is_ending(word.text) for word in self.words)
+        files = files or any(self.of({"glob"}))
+        if not files or any(is_table(slot.value) for slot in self.of({"path", "name"})):
+            return {}
+        before = {after.start: word for word, after in pairwise(self.words)}
+        return {
+            slot.start: (f"{slot.value}-01-01", f"{slot.value + 1}-01-01")
+            for slot in self.of({"integer"})
+            if slot.value in YEARS
+            and (word := before.get(slot.start)) is not None
+            and any(self.speaks(word, name) for name in (DURING, "since", "before", "until"))
+            and any(self.speaks(each, CHANGED) for each in self.words)
+        }
 
     @cached_property
     def sides(self) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:

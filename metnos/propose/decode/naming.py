@@ -282,7 +282,10 @@ class Names(Said):
         """Whether a word says where something is, and not where it goes."""
         name = plain(word.text)
         slot = any(slot.text == word.text and slot.kind in ("path", "name") for slot in self.slots)
-        return (slot or (word.free and word.meant and self._is_place(word))) and name.json not in self.arrivals
+        # "before the audit": behind another preposition than of place it is one only where it is there.
+        sure = self.there is None or relation_of(self.mark(word), self.lexicon) != "other" or self.there(word.text)
+        bare = word.free and word.meant and sure and self._is_place(word)
+        return (slot or bare) and name.json not in self.arrivals
 
     @cached_property
     def arrivals(self) -> dict[str, frozenset[Action]]:

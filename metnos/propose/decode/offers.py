@@ -161,6 +161,8 @@ class Offers(Times):
         units = (convert(unit, slot, self.request.language) for unit in UNITS) if slot.kind == "duration" else ()
         lengths = (Value(each) for each in units if isinstance(each, int))
         found = {value.json for value in (*self._forms(slot), *lengths)}
+        if slot.kind == "integer":  # a number that is looked for in a text
+            found.add(plain(slot.text).json)
         if slot.kind in NAMING:
             found |= {plain(str(slot.value)).json, plain(f"*{slot.value}*").json}
         return frozenset(found)

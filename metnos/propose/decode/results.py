@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from metnos.propose.decode.offers import Offers
     from metnos.propose.decode.state import Sofar
 
+GROUPS: Final = "group"
 STATS: Final = "stats"
 FIGURE: Final = "figure"
 """What a request speaks of that asks for a number (`mentions.toml`)."""
@@ -27,7 +28,8 @@ FIGURE: Final = "figure"
 
 def figures(sofar: Sofar, offers: Offers) -> tuple[Value, ...]:
     """Single values of earlier readings, as a line of text."""
-    wanted = offers.mentions(FIGURE)
+    # Where there are figures of groups, how many groups or rows there are in all says nothing of them.
+    wanted = offers.mentions(FIGURE) and all(made.kind != GROUPS for made in sofar.made)
     found: list[Value] = []
     for number, name, shape, sure in scalars(sofar):
         asked = wanted and (sofar.made[number - 1].kind == STATS or offers.mentions(name))

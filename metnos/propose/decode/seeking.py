@@ -64,6 +64,8 @@ class _Words:
         for at in range(len(self.words)):
             end = self._cue(at)
             run = list(self._run(end)) if end is not None else []
+            if end is not None and self._is_one_word(at, end):
+                run = run[:1]
             if run:
                 found.append(self._text(run))
         return tuple(found[-1:])
@@ -77,6 +79,11 @@ class _Words:
             ):
                 return at + len(cue)
         return None
+
+    def _is_one_word(self, at: int, end: int) -> bool:
+        """Whether the cue speaks of one word ("the word roof come up anywhere")."""
+        ones = _table("one", self.said.request.language)
+        return tuple(word.key for word in self.words[at:end]) in ones
 
     def _run(self, at: int) -> Iterator[int]:
         while at < len(self.words) and not self.capital[at] and (self._stands_beside(at) or self._is_colon(at)):

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from metnos.checks.bound import Bound, rank
-from metnos.checks.guards.asked import Action, actions_of, answering, answers, is_particular
+from metnos.checks.guards.asked import Action, answers
 from metnos.checks.guards.clauses import clause_coverage
 from metnos.checks.guards.effects import asks_for
 from metnos.checks.guards.run import guard_with
 from metnos.checks.model import CheckContext, Checked, CheckedStep, Fine
 from metnos.checks.validator import CatalogView, Validator
+from metnos.propose.decode.answered import unanswered
 from metnos.propose.decode.choices import END
 from metnos.values.expressions import DictOf
 
@@ -96,16 +97,13 @@ class Sofar(msgspec.Struct, frozen=True, dict=True):
         """What is asked for in particular, and no step answers yet."""
         if self.context.earlier_steps:
             return ()
-        return tuple(
-            action
-            for action in actions_of(self.request)
-            if is_particular(action) and not answering(action, self.checked)
-        )
+        return unanswered(self.request, self.checked)
 
     @cached_property
     def covered(self) -> bool:
-        """Whether the plan may end: there is a step, and the guard `clause-coverage` misses nothing."""
-        return bool(self.steps) and isinstance(clause_coverage(self.checked, self.context), Fine)
+        """Whether the plan may end: there is a step, nothing is missing, and the guard `clause-coverage` finds the same."""
+        missing = self.context.goes_on is False and any(action.effectful for action in self.missing)
+        return bool(self.steps) and not missing and isinstance(clause_coverage(self.checked, self.context), Fine)
 
     @property
     def since_changed(self) -> tuple[Plan, ...]:
@@ -116,6 +114,12 @@ class Sofar(msgspec.Struct, frozen=True, dict=True):
     def effect(self, number: int) -> EffectClass:
         """The worst effect of a step."""
         return self.checked.steps[number - 1].worst_effect
+
+    @cached_property
+    def has_found(self) -> bool:
+        """Whether a step has found or made several things that no step has been given yet."""
+        found = (number for number, made in enumerate(self.made, start=1) if made.many and number not in self.consumed)
+        return any(self.effect(number) == "read" for number in found)
 
     def is_shown(self, number: int) -> bool:
         """Whether a step only turns all of some entries into text, to be shown or for an effect that needs it: whoever knows the

@@ -49,7 +49,7 @@ class Targets:
     def _named(self, name: str, default: Any) -> tuple[Value, ...]:
         names = self.offers.names
         if default == HERE:
-            return self.offers.folders
+            return self._looked_in()
         files = tuple(value for value in names if is_file_name(str(value.data)))
         if not self.acts:
             if any("*" in str(part.get("default", "")) for part in self.properties.values()):
@@ -62,6 +62,15 @@ class Targets:
                 tuple(value for value in at_hand if normalised(str(value.data)) not in self.offers.only_places)
             )
         return names if self.contract.consumes is None else self._arriving(names)
+
+    def _looked_in(self) -> tuple[Value, ...]:
+        """Folders to look in: quoted text only where it is one; where none is said, bare words that are there."""
+        offers = self.offers
+        if self.acts or offers.there is None:
+            return offers.folders
+        quoted = {value.json for value in offers.quoted}
+        found = tuple(v for v in offers.folders if v.json not in quoted or offers.is_there(str(v.data)))
+        return found or (() if offers.files_there else offers.unexplained_there)
 
     def _there(self, names: tuple[Value, ...]) -> tuple[Value, ...]:
         """Of two names for a tool that takes one to the other, the only one that is there."""
