@@ -146,6 +146,8 @@ class Called:
         """Whether a word that may ask for an order or for some of all does not: it compares with a value that is said ("più
         grandi di 4 kB", "at most 20"), or is an article of something that is no row.
         """
+        if self._is_numbering(at):
+            return True
         if self._begins("some", at):
             return not (at + 1 < len(self.words) and self._begins("row", at + 1))
         if at and self._begins("bound", at - 1):
@@ -253,12 +255,16 @@ class Called:
         another kind ("the phone number of Ann").
         """
         word = self.words[at]
-        before = self.words[at - 1] if at else None
-        if self._begins("numbering", at) and before is not None and before.meant and not self._verb(before):
+        if self._is_numbering(at):
             return False
         verb = self._verb(word)
         clauses = [each for each in self.offers.request.clauses if each.start <= word.start < each.end]
         return not verb or any(intent.verb == verb for each in clauses for intent in each.intents)
+
+    def _is_numbering(self, at: int) -> bool:
+        """Whether "number" is no count, by what stands right before it ("phone number")."""
+        before = self.words[at - 1] if at else None
+        return self._begins("numbering", at) and before is not None and before.meant and not self._verb(before)
 
     @cached_property
     def amount(self) -> int | None:

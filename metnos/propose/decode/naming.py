@@ -21,7 +21,7 @@ from metnos.propose.decode.endings import is_ending, is_file_name
 from metnos.propose.decode.held import Held
 from metnos.propose.decode.said import NAMED, Said, Spoken, plain
 from metnos.request.named import names_said
-from metnos.request.relations import LOOKED_IN, relation_in, relation_of
+from metnos.request.relations import LOOKED_IN, mark_of, relation_of
 from metnos.request.words import Role
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class Names(Said):
         for clause in self.request.clauses:
             for slot in self.slots:
                 if clause.start <= slot.start < clause.end and slot.kind in ("path", "name"):
-                    whose = relation_in(self.request, clause, slot) in LOOKED_IN
+                    mark = mark_of(self.request, clause, slot)
+                    whose = relation_of(mark, lexicon) in LOOKED_IN or mark in lexicon.genitive
                     whose = whose and any(clause.start <= at < slot.start for at in files)
                     (meant if whose else acted_on).add(str(slot.value))
         return frozenset(plain(name).json for name in meant - acted_on if not is_file_name(name))
