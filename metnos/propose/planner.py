@@ -27,6 +27,7 @@ from metnos.checks.guards.asked import GENERAL
 from metnos.checks.model import CheckContext
 from metnos.propose.acts import NOTHING, has_gap
 from metnos.propose.decode.choices import Choice
+from metnos.propose.decode.heads import Below
 from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.state import Checks
@@ -258,6 +259,9 @@ class Planner:
             inputs=dict(request.inputs),
             earlier_steps=dict(request.earlier),
         )
+        looker: object = self._there
+        if isinstance(looker, Below):
+            looker.forget()
         decoder = Decoder(self._checks, names, understood, context, bounds=self._bounds, there=self._there)
         steps, masked = kept(request) if request.purpose == "repair" else ((), frozenset[Choice]())
         return _Task(

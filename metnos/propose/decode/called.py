@@ -251,13 +251,10 @@ class Called:
         return None
 
     def _is_asked(self, at: int) -> bool:
-        """A verb counts where its clause means it ("sorted by count" does not), a number of things where it is no number of
-        another kind ("the phone number of Ann").
-        """
-        word = self.words[at]
+        """A verb counts where its clause means it ("sorted by count" does not), a number where it is one of things."""
         if self._is_numbering(at):
             return False
-        verb = self._verb(word)
+        word, verb = self.words[at], self._verb(self.words[at])
         clauses = [each for each in self.offers.request.clauses if each.start <= word.start < each.end]
         return not verb or any(intent.verb == verb for each in clauses for intent in each.intents)
 

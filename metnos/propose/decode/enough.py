@@ -35,6 +35,8 @@ MATCHES: Final = "match"
 READING: Final = "read"
 MOVING: Final = frozenset({"delete", "move", "copy", "rename"})
 """Verbs of what is done to files without a look into them."""
+ORDERING: Final = frozenset({"sort", "take", "group", "dedupe", "join", "filter", "select"})
+"""Verbs of what is done with lists, and not with the one file that is named."""
 _INPUTS: Final = frozenset({"from_step", "from_steps"})
 
 
@@ -85,12 +87,36 @@ class Enough:
             return False
         return not called.inside and not called.has("contents") and not called.rows.reads
 
+    def is_looked_for(self, sofar: Sofar) -> bool:
+        """Whether a file that is named is still to be found below."""
+        said = {data for step in sofar.steps for data in step["args"].values() if isinstance(data, str)}
+        return any(name not in said for name in self._called.offers.below)
+
     def may_be_handed(self, bound: Bound, sofar: Sofar, number: int) -> bool:
-        """Files that were looked through for a text are not read once more: what was found is what was asked for."""
+        """Files that were looked through for a text are not read once more: what was found is what was asked for. A file that
+        was found by its name is read or acted on; nothing is reckoned with it, or put in order.
+        """
+        if self._is_found_by_name(sofar, number):
+            if any(family.verb in ORDERING for family in bound.contract.families):
+                return False
+            inside = self._called.rows.reads or self._called.has("contents") or bool(self._called.mosts)
+            if inside and is_for(bound, "compute", FIGURES):
+                return False
         if all(family.verb != READING for family in bound.contract.families):
             return True
         users = (step.number for step in sofar.checked.steps if number in step.waits)
         return all(sofar.made[at - 1].kind != MATCHES for at in users)
+
+    def _is_found_by_name(self, sofar: Sofar, number: int) -> bool:
+        args = sofar.steps[number - 1]["args"]
+        named = any(isinstance(data, str) and data in self._called.offers.below for data in args.values())
+        return named and "from_step" not in args
+
+    def is_plain(self, sofar: Sofar, number: int) -> bool:
+        """Whether a step only reads the file that is named and was found before: nothing else could be meant."""
+        step = sofar.checked.steps[number - 1]
+        reads = any(family.verb == READING for family in step.contract.families)
+        return reads and bool(step.waits) and all(self._is_found_by_name(sofar, at) for at in step.waits)
 
     def is_old(self, form: Form, bound: Bound, sofar: Sofar) -> bool:
         """Whether a step would look at the world for what was looked at already."""

@@ -41,6 +41,19 @@ class Heads(Protocol):
         ...
 
 
+@runtime_checkable
+class Below(Protocol):
+    """Who may look for a file by its bare name."""
+
+    def below(self, name: str, /) -> bool:
+        """Whether a bare name is that of one file somewhere below, and of nothing here."""
+        ...
+
+    def forget(self) -> None:
+        """A request begins: what is there may have changed."""
+        ...
+
+
 def matching(header: Iterable[str], passages: Iterable[str]) -> dict[str, str]:
     """Passage → the column of the header that it means."""
     columns = [(name, words_of(name)) for name in dict.fromkeys(header)]

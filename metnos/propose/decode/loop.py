@@ -168,7 +168,9 @@ class _Writing:
         faults = self.of.judge(plan)
         if not faults:
             lines = (*self.lines, text)
-            most = max(surprise, *(each for at, each in enumerate(self.surprises, 1) if not now.is_shown(at)), 0.0)
+            plain = self.of.tools.wanted.enough.is_plain
+            meant = (at for at in range(1, now.number) if not (now.is_shown(at) or plain(now, at)))
+            most = max(surprise, *(self.surprises[at - 1] for at in meant), 0.0)
             values = self.of.tools.values
             unplaced = sum(must.named for must in values.left(now)) + values.cut(now)
             return Written(

@@ -18,7 +18,7 @@ from metnos.checks.guards.nested import nested_names
 from metnos.plan.spelling import format_parts
 from metnos.propose.decode.absent import Absent
 from metnos.propose.decode.choices import Value, unique
-from metnos.propose.decode.heads import Heads
+from metnos.propose.decode.heads import Below, Heads
 from metnos.propose.decode.units import of_columns
 from metnos.request.contents import contents_said, with_contents
 from metnos.request.explained import Explained, lexicon_of
@@ -116,6 +116,9 @@ class Said:
         """Bare words that are no place."""
         self.slots: tuple[Slot, ...] = tuple(slot for slot in slots if self._is_kept(slot))
         """With names that have blanks as they are meant, and folders to be made inside others as one path."""
+        names = (str(slot.value) for slot in self.slots if slot.kind in ("path", "name", "quoted"))
+        self.below = tuple(dict.fromkeys(each for each in names if isinstance(there, Below) and there.below(each)))
+        """Bare names of files that are not here, but somewhere below: a step has to find them."""
 
     def _is_kept(self, slot: Slot) -> bool:
         if slot.start in self.ends or (slot.start in self._numbers and slot.kind == "duration"):

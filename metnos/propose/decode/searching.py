@@ -3,7 +3,8 @@
 Law: a kind of file, a size, an age, a day, the one folder to look in belong to the search where one clause says them all, and no clause
 before it looks for anything: "delete the log files older than two months" is one search. Where files are
 counted first and some are shown then, the words belong to what comes then, and the search is left alone. A value that the
-search cannot say waits for a step that can.
+search cannot say waits for a step that can. A file that is named without its folder, and is not here but somewhere
+below, is looked for by its name alone; what was found so is that file, and no list to be put in order.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ class Searching:
 
     def forms(self, form: Form, bound: Bound, sofar: Sofar) -> list[Form]:
         """The ways to write a step that say all that the search can; the step itself, where nothing has to be said."""
-        if form.sources or not is_for(bound, "find", "files") or not self._musts or sofar.context.earlier_steps:
+        if form.sources or not is_for(bound, "find", "files") or sofar.context.earlier_steps:
+            return [form]
+        if left := self.left(sofar):
+            return [said for name in left for said in saying(form, Must(frozenset({plain(name).json})))]
+        if not self._musts:
             return [form]
         if any(step["tool"] == form.tool for step in sofar.steps):
             return [form]
@@ -46,6 +51,11 @@ class Searching:
         for must in self._musts:
             found = [said for each in found for said in saying(each, must)] or found
         return found
+
+    def left(self, sofar: Sofar) -> list[str]:
+        """Bare names of files below that no step has looked for."""
+        said = {data for step in sofar.steps for data in step["args"].values() if isinstance(data, str)}
+        return [name for name in self._called.offers.below if name not in said]
 
     @cached_property
     def _musts(self) -> tuple[Must, ...]:

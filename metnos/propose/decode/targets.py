@@ -40,11 +40,15 @@ class Targets:
 
     def of(self, name: str, default: Any, words: tuple[Value, ...]) -> list[Value]:
         """Names for a target: of folders where it takes one; for a reading those of files, if there are such; then `words`."""
-        return [value for value in (*self._named(name, default), *words) if self._is_at_hand(value)]
+        below = frozenset(self.offers.below)  # those are found first, and handed on
+        named = (value for value in (*self._named(name, default), *words) if str(value.data) not in below)
+        return [value for value in named if self._is_at_hand(value)]
 
     def takes_all(self, names: Value) -> bool:
         """Whether each name of a list may be given to a reading: none is of another format's file."""
-        return self.acts or all(self._is_of_format(str(name)) for name in names.data)
+        if not self.offers.below or all(str(name) not in self.offers.below for name in names.data):
+            return self.acts or all(self._is_of_format(str(name)) for name in names.data)
+        return False
 
     def _named(self, name: str, default: Any) -> tuple[Value, ...]:
         names = self.offers.names

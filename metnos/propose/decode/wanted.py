@@ -139,6 +139,8 @@ class Wanted:
             return False
         read = any(family.verb == READING for family in contract.families)
         again = read and len(steps_of(sofar, READING)) >= len(set(self.offers.held.tables))
+        if self.enough.is_looked_for(sofar) and is_for(bound, "find", "files"):
+            return False
         return again or (contract.produces.kind in PLACES and contract.consumes is None)
 
     def _is_early(self, bound: Bound, sofar: Sofar) -> bool:

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
     from metnos.propose.decode.state import Checks, Plan
 
-HEADERS = {"staff.json": "name,role,hours,office", "orders.csv": "number,customer,amount,date", "ferie.csv": "nome,giorni"}
+HEADERS = {
+    "staff.json": "name,role,hours,office",
+    "orders.csv": "number,customer,amount,date",
+    "ferie.csv": "nome,giorni",
+}
 NUMBERS = frozenset({"hours", "amount", "giorni"})
 THERE = {*HEADERS, "docs", "clienti", "temp", "server", "archivio", "notes.txt"}
 
@@ -55,7 +59,11 @@ def _step(tool: str, **args: Any) -> Plan:
 ALL = _step("find_files")
 COUNT = _step("compute_stats", from_step=1)
 STAFF = _step("read_files_json", path="staff.json")
-MOST = (STAFF, _step("sort_entries", from_step=1, by="hours", order="desc"), _step("take_entries", from_step=2, count=1))
+MOST = (
+    STAFF,
+    _step("sort_entries", from_step=1, by="hours", order="desc"),
+    _step("take_entries", from_step=2, count=1),
+)
 WRITTEN = _step("write_files", content="call at 3", path="plan.txt")
 
 
@@ -81,10 +89,10 @@ WRITTEN = _step("write_files", content="call at 3", path="plan.txt")
          '1 find_files path="server" pattern="*.log" modified_to="2025-01-01"', True),
         ("it", "cerca in server i log modificati prima del 2025", (), '1 find_files path="server"', False),
         # what was written is there then, and the copy is still to be made
-        ("en", 'write "call at 3" into plan.txt and put a copy into archivio', (WRITTEN,),
-         '2 copy_files path="plan.txt" folder="archivio"', True),
-        ("en", 'write "call at 3" into plan.txt and put a copy into archivio', (WRITTEN,), "end", False),
-        ("en", 'write "call at 3" into plan.txt and put a copy into archivio', (), '1 copy_files path="plan.txt"', False),
+        ("en", 'write "call at 3" into plan.txt and copy it into archivio/', (WRITTEN,),
+         '2 copy_files path="plan.txt" folder="archivio/"', True),
+        ("en", 'write "call at 3" into plan.txt and copy it into archivio/', (WRITTEN,), "end", False),
+        ("en", 'write "call at 3" into plan.txt and copy it into archivio/', (), '1 copy_files path="plan.txt"', False),
         # whose files are meant is not acted on itself
         ("it", "cancella i log della cartella server", (), '1 delete_files path="server"', False),
         ("it", "cancella i log della cartella server", (_step("find_files", path="server", pattern="*.log"),),
@@ -94,8 +102,8 @@ WRITTEN = _step("write_files", content="call at 3", path="plan.txt")
         ("it", "quali sottocartelle ha clienti?", (), '1 list_dirs path="clienti"', True),
         ("it", 'dove ho scritto "DA FARE"?', (), '1 find_files path="DA FARE"', False),
         # before an event is no place
-        ("en", "before the audit please move every file in temp into archivio", (_step("find_files", path="temp"),),
-         '2 move_files <1 folder="archivio"', True),
+        ("en", "before the audit please move every file in temp into archivio/", (_step("find_files", path="temp"),),
+         '2 move_files <1 folder="archivio/"', True),
         # what stands before a number is no number of its own
         ("en", "phone number of Dubois in orders.csv", (_step("read_files_csv", path="orders.csv"),),
          "2 compute_stats <1", False),
