@@ -66,14 +66,24 @@ class Looks:
         with self._files() as files:
             return not _is_at(files, name) and bool(self._place(files, name))
 
+    def below_folder(self, name: str) -> bool:
+        """The same of a folder."""
+        with self._files() as files:
+            if not name or not _MARKS.isdisjoint(name) or _is_at(files, name):
+                return False
+            return self._found(files).get(f"{name}/", "") != ""
+
+    def _found(self, files: RootedFiles) -> dict[str, str]:
+        names = self._names
+        if names is None:
+            names = self._names = _names_below(files)
+        return names
+
     def _place(self, files: RootedFiles, name: str) -> str:
         """Where the one file of a bare name is; empty: there is none, or there are several, or it is no file's name."""
         if not is_file_name(name) or name.startswith(".") or not _MARKS.isdisjoint(name):
             return ""
-        names = self._names
-        if names is None:
-            names = self._names = _names_below(files)
-        return names.get(name, "")
+        return self._found(files).get(name, "")
 
     def forget(self) -> None:
         """A request begins: what is there may have changed."""
@@ -127,12 +137,13 @@ class Looks:
 
 
 def _names_below(files: RootedFiles) -> dict[str, str]:
-    """Name of a file → where it is; empty where several have it."""
+    """Name of a file, or of a folder with its slash → where it is; empty where several have it."""
     found: dict[str, str] = {}
     try:
         for entry in islice(files.scan(".", recursive=True, hidden=False), MOST_ENTRIES):
-            if entry.is_file and entry.path_bytes is None:
-                found[entry.name] = "" if entry.name in found else entry.path
+            name = f"{entry.name}/" if entry.is_dir else entry.name if entry.is_file else ""
+            if name and entry.path_bytes is None:
+                found[name] = "" if name in found else entry.path
     except (FilesError, OSError, ValueError):
         pass
     return found

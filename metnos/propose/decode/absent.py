@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from metnos.request.words import Role
 
 _BARE = re.compile(r"[^\W\d_][\w-]*")
+_OWNER: Final = re.compile(r"['’]s$")
 _HARMLESS: Final = frozenset({"write", "append"})
 """Verbs of effects that act on nothing that a reading has found, so that a wider reading deletes and moves no more."""
 _ARTICLE: Final[frozenset[Role]] = frozenset(("article",))
@@ -57,7 +58,11 @@ class Absent:
         return bool(starts) and all(self.has(text, start) for start in starts)
 
     def _is_absent(self, text: str, start: int) -> bool:
-        if self.there is None or _BARE.fullmatch(text) is None or self.there(text):
+        if self.there is None or self.there(text):
+            return False
+        if _OWNER.search(text) is not None and self._names_another_than(text):
+            return True  # "the club's rides.json"
+        if _BARE.fullmatch(text) is None:
             return False
         at = next((at for at, token in enumerate(self.tokens) if token.start == start), None)
         if at is None:
@@ -66,6 +71,8 @@ class Absent:
             return True  # "nei log": a kind of files, which narrows
         if self._wide or any(begin <= start < end for begin, end in self._acting):
             return False
+        if self._key(at - 1) in self.lexicon.file_nouns and self._names_another(self.tokens[at]):
+            return True  # "the biggest file sitting in docs"
         return not (self._has_noun(at) or self._is_where(at))
 
     def _has_noun(self, at: int) -> bool:
@@ -100,7 +107,10 @@ class Absent:
         return any(word is not None and word.object in ("files", DIRS) for word in known)
 
     def _names_another(self, token: Token) -> bool:
-        names = (slot for slot in self.slots if slot.kind in ("path", "name") and slot.start != token.start)
+        return self._names_another_than(self.request.text[token.start : token.end])
+
+    def _names_another_than(self, text: str) -> bool:
+        names = (slot for slot in self.slots if slot.kind in ("path", "name") and slot.text != text)
         return self.there is not None and any(self.there(str(slot.value)) for slot in names)
 
     def _key(self, at: int) -> str:

@@ -150,7 +150,7 @@ class Called:
             return True
         if self._begins("some", at):
             return not (at + 1 < len(self.words) and self._begins("row", at + 1))
-        if at and self._begins("bound", at - 1):
+        if (at and self._begins("bound", at - 1)) or (self._begins("done", at) and any(self.offers.of(_TIMES))):
             return True
         than = next((each for each in range(at + 1, min(at + 4, len(self.words))) if self._begins("than", each)), None)
         if than is None or not self._begins("more", at):

@@ -49,6 +49,10 @@ class Below(Protocol):
         """Whether a bare name is that of one file somewhere below, and of nothing here."""
         ...
 
+    def below_folder(self, name: str, /) -> bool:
+        """The same of a folder."""
+        ...
+
     def forget(self) -> None:
         """A request begins: what is there may have changed."""
         ...

@@ -31,6 +31,7 @@ from metnos.propose.decode.columns import OPEN
 from metnos.propose.decode.endings import endings_of
 from metnos.propose.decode.entry import Entry, measuring
 from metnos.propose.decode.formats import endings_of_siblings, reads
+from metnos.propose.decode.offers import HERE
 from metnos.propose.decode.parts import Parts, scoped, without
 from metnos.propose.decode.placed import Must, Values, once_each, unspent
 from metnos.propose.decode.searching import Searching
@@ -176,8 +177,9 @@ class Tools:
         bound = next((bound for bound in self.bounds if bound.contract.name == step["tool"]), None)
         if bound is None or mildest(bound.contract) != "read":
             return step
-        args: dict[str, Any] = step["args"]
         properties: dict[str, Any] = bound.contract.args.get("properties", {})
+        args: dict[str, Any] = in_folder(step["args"], properties, self.offers.below_folders)
+        step = {**step, "args": args}
         told = {name: way for name, schema in properties.items() if name not in args and (way := self._way(schema))}
         sought = [
             name
@@ -366,6 +368,18 @@ class Tools:
             return None
         parts = Parts(self._arguments(bound, sofar), fixed={consumes.into: ITEM}).parts()
         return None if parts is None else Form(bound.contract.name, (), parts, each=self.offers.lists[0])
+
+
+def in_folder(args: dict[str, Any], properties: dict[str, Any], below: frozenset[str]) -> dict[str, Any]:
+    """Arguments of a search in a folder that is not here but somewhere below: the pattern says it, wherever it is."""
+    path = next((name for name in args if properties.get(name, {}).get("default") == HERE and args[name] in below), "")
+    pattern = next((name for name, schema in properties.items() if schema.get("default") == "*"), "")
+    if not path or not pattern or "/" in args.get(pattern, ""):
+        return args
+    return {
+        **{name: data for name, data in args.items() if name != path},
+        pattern: f"**/{args[path]}/**/{args.get(pattern, '*')}",
+    }
 
 
 def may_repeat(bound: Bound) -> bool:

@@ -38,7 +38,9 @@ class Listed:
         """Whether things and a figure of them are asked for."""
         called = self._called
         figure = called.counted is not None or called.amount is not None or called.rows.reckons
-        if not figure or called.offers.acts or called.mosts or called.groups_rows or called.inside:
+        if not figure or called.offers.acts or called.groups_rows or called.inside:
+            return False
+        if any(most.one for most in called.mosts) or called.rows.mosts:
             return False
         return self._can(SHOWN, "table") and any(map(self._asks, (*called.at("listing"), *self._first)))
 

@@ -119,6 +119,8 @@ class Times(Names):
         """
         if any(slot.kind == "duration" for slot in self.slots):
             older, younger = self.mentions("older"), self.mentions("younger")
+            if self.mentions("ago") and self.mentions("longer") != self.mentions("shorter"):
+                return self.mentions("shorter"), self.mentions("longer")
             if older == younger:
                 known = older or not self.acts
                 return known, known

@@ -83,6 +83,10 @@ def plain(text: str) -> Value:
     return Value(format_parts((text,)))
 
 
+def _anywhere(there: Callable[[str], bool], looker: Below) -> Callable[[str], bool]:
+    return lambda name: there(name) or looker.below_folder(name)
+
+
 class Said:
     """The words of one request."""
 
@@ -99,7 +103,10 @@ class Said:
         """Who may look into the headers of tables that the request names."""
         given = tuple(item for slot in request.slots for item in slot.items or (slot,))
         blank = tuple(name for name in names_with_blanks(request) if name.start not in self.ends)
-        slots = with_names(given, chosen(blank, there, given))
+        asked: object = there
+        looker = asked if isinstance(asked, Below) else None
+        anywhere = there if looker is None or there is None else _anywhere(there, looker)
+        slots = with_names(given, chosen(blank, anywhere, given))
         self.there = there
         self.nested = nested_names(request, slots)
         """Folders that are to be made in others, and new names of files that stay where they are."""
@@ -116,9 +123,11 @@ class Said:
         """Bare words that are no place."""
         self.slots: tuple[Slot, ...] = tuple(slot for slot in slots if self._is_kept(slot))
         """With names that have blanks as they are meant, and folders to be made inside others as one path."""
-        names = (str(slot.value) for slot in self.slots if slot.kind in ("path", "name", "quoted"))
-        self.below = tuple(dict.fromkeys(each for each in names if isinstance(there, Below) and there.below(each)))
+        names = [str(slot.value) for slot in self.slots if slot.kind in ("path", "name", "quoted")]
+        self.below = tuple(dict.fromkeys(each for each in names if looker is not None and looker.below(each)))
         """Bare names of files that are not here, but somewhere below: a step has to find them."""
+        self.below_folders = frozenset(each for each in names if looker is not None and looker.below_folder(each))
+        """The same of folders."""
 
     def _is_kept(self, slot: Slot) -> bool:
         if slot.start in self.ends or (slot.start in self._numbers and slot.kind == "duration"):

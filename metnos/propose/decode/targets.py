@@ -74,7 +74,15 @@ class Targets:
             return offers.folders
         quoted = {value.json for value in offers.quoted}
         found = tuple(v for v in offers.folders if v.json not in quoted or offers.is_there(str(v.data)))
+        there = tuple(v for v in found if offers.is_there(str(v.data)) or self._is_below(str(v.data)))
+        if there or offers.below:  # what else was taken for a folder is none
+            return there
         return found or (() if offers.files_there else offers.unexplained_there)
+
+    def _is_below(self, name: str) -> bool:
+        """A folder below that this tool can look in by a pattern."""
+        patterns = any(str(part.get("default", "")) == "*" for part in self.properties.values())
+        return patterns and name in self.offers.below_folders
 
     def _there(self, names: tuple[Value, ...]) -> tuple[Value, ...]:
         """Of two names for a tool that takes one to the other, the only one that is there."""
