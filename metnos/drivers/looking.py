@@ -12,6 +12,7 @@ import csv
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Final
+from unicodedata import normalize
 
 from metnos.drivers.headers import header_of, numbers_of, texts_of
 from metnos.execute.grant import Grant
@@ -139,11 +140,14 @@ class Looks:
 def _names_below(files: RootedFiles) -> dict[str, str]:
     """Name of a file, or of a folder with its slash → where it is; empty where several have it."""
     found: dict[str, str] = {}
+    spelled: dict[str, str] = {}
     try:
         for entry in islice(files.scan(".", recursive=True, hidden=False), MOST_ENTRIES):
             name = f"{entry.name}/" if entry.is_dir else entry.name if entry.is_file else ""
             if name and entry.path_bytes is None:
-                found[name] = "" if name in found else entry.path
+                other = spelled.setdefault(normalize("NFC", name).casefold(), name)  # a search takes both for the same
+                found[name] = "" if name in found or other != name else entry.path
+                found[other] = found[other] if other == name else ""
     except (FilesError, OSError, ValueError):
         pass
     return found

@@ -85,3 +85,32 @@ def test_no_header_outside_of_the_granted_folders(tmp_path: Path) -> None:
         "\0",
     ):
         assert there.columns(name, ["x"]) is None
+
+
+def test_a_bare_name_is_looked_for_below(tmp_path: Path) -> None:
+    work, home, other = tmp_path / "work", tmp_path / "home", tmp_path / "other"
+    for folder in (work / "shop" / "old stock", work / "club", work / ".cache", home, other):
+        folder.mkdir(parents=True)
+    table = "part,left\nchain,3\n"
+    for file in ("shop/stock.csv", "shop/twice.txt", "club/twice.txt", "shop/Case.txt", "club/case.txt", "here.txt"):
+        (work / file).write_text(table, encoding="utf-8")
+    for file in (work / ".cache" / "kept.txt", home / "models.toml", other / "secret.txt"):
+        file.write_text("x", encoding="utf-8")
+    (work / "club" / "link.txt").symlink_to(other / "secret.txt")
+    (work / "shop" / "here.txt").write_text("x", encoding="utf-8")
+    there = looks(load_settings(home=home, folder=work))
+    assert there("stock.csv")
+    assert there.below("stock.csv")
+    assert there.columns("stock.csv", ["left"]) == {"left": "left"}
+    assert there.numbers("stock.csv", ["left"]) == {"left"}
+    assert there.below_folder("old stock")
+    assert not there.below_folder("shop")  # it is here
+    for name in ("twice.txt", "Case.txt", "case.txt", "here.txt", "kept.txt", "models.toml", "secret.txt", "link.txt"):
+        assert not there.below(name), name
+    for name in ("shop/stock.csv", "*.csv", "[s]tock.csv", "stock", "", "..", "\0.csv"):
+        assert not there.below(name), name
+    (work / "club" / "stock.csv").write_text(table, encoding="utf-8")
+    assert there.below("stock.csv")  # of the same request
+    there.forget()
+    assert not there.below("stock.csv")
+    assert not there("stock.csv")

@@ -8,6 +8,7 @@ import pytest
 
 from metnos.checks.model import CheckContext
 from metnos.propose.decode.heads import matching
+from metnos.propose.decode.line import in_folder
 from metnos.propose.decode.loop import Decoder
 from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import begin
@@ -142,3 +143,66 @@ def test_a_unit_stays_one_where_no_table_has_it() -> None:
     request = understand("files older than 35 hours")
     assert of_columns(request.slots, Folder()) == {}
     assert of_columns(understand("more than 35 hours in staff.json").slots, None) == {}
+
+
+class Below(Folder):
+    """The same, in folders below."""
+
+    def __call__(self, name: str) -> bool:
+        return name in THERE and name != "docs"
+
+    def below(self, name: str) -> bool:
+        return name in HEADERS or name == "notes.txt"
+
+    def below_folder(self, name: str) -> bool:
+        return name == "docs"
+
+    def forget(self) -> None:
+        """Nothing is kept."""
+
+
+FOUND = _step("find_files", pattern="orders.csv", ignore_case=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "line", "fits"),
+    [
+        ("how many orders are in orders.csv", (), '1 find_files pattern="orders.csv"', True),
+        ("how many orders are in orders.csv", (), '1 read_files_csv path="orders.csv"', False),
+        ("how many orders are in orders.csv", (), "1 find_files", False),
+        ("how many orders are in orders.csv", (FOUND,), "2 read_files_csv <1", True),
+        ("the last 2 orders in orders.csv", (FOUND,), "2 take_entries <1 count=2", False),
+        ("how many orders are in orders.csv", (FOUND,), "2 compute_stats <1", False),
+        ("delete notes.txt", (), '1 delete_files path="notes.txt"', False),
+        ("delete notes.txt", (_step("find_files", pattern="notes.txt"),), "2 delete_files <1", True),
+        (
+            "copy notes.txt to archivio/",
+            (_step("find_files", pattern="notes.txt"),),
+            '2 copy_files <1 folder="archivio/"',
+            True,
+        ),
+        ("join orders.csv and staff.json on name", (), '1 find_files pattern="staff.json"', True),
+        ("join orders.csv and staff.json on name", (FOUND,), '2 find_files pattern="orders.csv"', False),
+        ("which pdf files are in the folder docs", (), '1 find_files path="docs" pattern="*.pdf"', True),
+    ],
+)
+def test_a_bare_name_is_found_first(shipped: Checks, text: str, steps: tuple[Plan, ...], line: str, fits: bool) -> None:
+    request = understand(text, "en")
+    names = shipped.validator._catalog.names()  # pyright: ignore[reportPrivateUsage]
+    of = Decoder(shipped, names, request, CheckContext(source="model", request=request), there=Below())
+    sofar = begin(shipped, request, of.context, steps)
+    assert accepts(LINES.grammar(of.tools.line(sofar)), f"{line}\n") is fits
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({"path": "docs"}, {"pattern": "**/docs/**/*"}),
+        ({"path": "docs", "pattern": "*.pdf"}, {"pattern": "**/docs/**/*.pdf"}),
+        ({"path": "temp", "pattern": "*.pdf"}, {"path": "temp", "pattern": "*.pdf"}),
+        ({"path": "docs", "pattern": "a/*.pdf"}, {"path": "docs", "pattern": "a/*.pdf"}),
+    ],
+)
+def test_a_folder_below_is_said_by_the_pattern(args: dict[str, str], expected: dict[str, str]) -> None:
+    properties = {"path": {"default": "."}, "pattern": {"default": "*"}}
+    assert in_folder(args, properties, frozenset({"docs"})) == expected
