@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from metnos.request.sight import Seen
     from metnos.request.words import Lexicon, Role
 
+RENAME: Final = "rename"
+"""The verb of what gives another name."""
 _LONGEST: Final = 5
 """Words before the last one."""
 NEVER: Final[frozenset[Role]] = frozenset(
@@ -114,6 +116,7 @@ class Reading:
         self.text = text
         self.tokens: Sequence[Seen] = explained.tokens
         self.spots = explained.spots()
+        self.clauses = explained.clauses
         self.lexicon: Lexicon = explained.lexicon
         self.announcing = self.lexicon.name_marks | self.lexicon.towards | self.lexicon.inside
         self.of_verbs = {word for found in self.lexicon.phrasal.verbs.values() for p in found for word in p.words}
@@ -146,8 +149,19 @@ class Reading:
             else:
                 break
             at -= 1
+        renamed = bool(firsts) and self._is_renamed(firsts[-1])
         for first in reversed(firsts):
-            yield self.made(first, last, sure and self.tokens[first].kind == "path")
+            if renamed and first == firsts[-1]:
+                yield self.made(first, last, True, new=True)
+            else:
+                yield self.made(first, last, sure and self.tokens[first].kind == "path")
+
+    def _is_renamed(self, first: int) -> bool:
+        """Whether a new name begins there: right behind "to", in a clause that asks for nothing but another name."""
+        start = self.spots[first][0]
+        clauses = (each for each in self.clauses if each.start <= start < each.end)
+        verbs = {intent.verb for each in clauses for intent in each.intents}
+        return verbs == {RENAME} and first > 0 and self.tokens[first - 1].said in self.lexicon.towards
 
     def _is_due(self, at: int) -> bool:
         """Whether no further preposition can stand behind `at`: a verb or a preposition does."""

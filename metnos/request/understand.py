@@ -247,7 +247,7 @@ def _walk(sight: Sight, first: int, behind: int) -> _Walked:
             forms.append(run.reads)
             at += run.length
             continue
-        negated = negated or token.negates
+        negated = negated or (token.negates and sight.mark(at - 1) != "=")  # "paid = no" says a value
         if token.may_go and is_loose(sight, at):
             dropped.add(len(forms))
         if token.turns and token.reason.startswith("synonym"):

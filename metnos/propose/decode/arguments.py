@@ -251,7 +251,7 @@ class Arguments:
             return OneOf(tuple(names for names in self.offers.lists if targets.takes_all(names)))
         items = schema.get("items")
         inner = self._node(name, items if is_object(items) else {}, required, depth + 1)
-        if inner == NOTHING and self._names_columns(items):
+        if inner == NOTHING and name not in self.contract.field_of_input and self._names_columns(items):
             inner = OneOf(self.offers.columns.measured)
         least = max(1, int(schema.get("minItems", 1)))
         most = int(schema.get("maxItems", 8))

@@ -125,8 +125,9 @@ class Called:
 
     @cached_property
     def figures(self) -> int:
-        """How many words ask for figures."""
-        return len(self._spoken("compute stats"))
+        """How many words ask for figures; none where all of them say an order ("from the smallest up")."""
+        found = self._spoken("compute stats")
+        return 0 if self.sorts and set(found) <= set(self._spoken("sort entries")) else len(found)
 
     def _speaks(self, name: str) -> bool:
         return bool(self._spoken(name))
@@ -252,16 +253,18 @@ class Called:
 
     def _is_asked(self, at: int) -> bool:
         """A verb counts where its clause means it ("sorted by count" does not), a number where it is one of things."""
-        if self._is_numbering(at):
-            return False
         word, verb = self.words[at], self._verb(self.words[at])
         clauses = [each for each in self.offers.request.clauses if each.start <= word.start < each.end]
-        return not verb or any(intent.verb == verb for each in clauses for intent in each.intents)
+        return (not verb and not self._is_numbering(at)) or any(
+            intent.verb == verb for each in clauses for intent in each.intents
+        )
 
     def _is_numbering(self, at: int) -> bool:
-        """Whether "number" is no count, by what stands right before it ("phone number")."""
-        before = self.words[at - 1] if at else None
-        return self._begins("numbering", at) and before is not None and before.meant and not self._verb(before)
+        """Whether "number" is no count: a column, or by what stands right before it ("phone number")."""
+        if not self._begins("numbering", at):
+            return False
+        column = any(start == self.words[at].start for start, _ in self.offers.columns.spans)
+        return column or (at > 0 and self.words[at - 1].meant and not self._verb(self.words[at - 1]))
 
     @cached_property
     def amount(self) -> int | None:
@@ -303,9 +306,7 @@ class Called:
         return self._article(at, behind) is not None and not near
 
     def _article(self, at: int, behind: int) -> bool | None:
-        """Of the nearest article before some words: whether it is singular; None: there is none near. Three words say when
-        something was done ("più di recente"), and stand further behind.
-        """
+        """Of the nearest article before some words: whether it is singular; None: none is near (three words stand further)."""
         reach = 2 * _REACH if behind - at > 2 else _REACH
         for word in reversed(self.words[max(0, at - reach) : at]):
             if word.key in words_of("one", self.language):

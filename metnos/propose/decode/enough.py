@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from metnos.checks.guards.effects import mildest
 from metnos.plan.jsondata import is_list
-from metnos.propose.decode.choices import Argument, Either, Fields, Group, Listed, OneOf, Value
+from metnos.propose.decode.choices import Argument, Choice, Either, Fields, Group, Listed, OneOf, Value
 from metnos.propose.decode.state import is_for
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ MOVING: Final = frozenset({"delete", "move", "copy", "rename"})
 """Verbs of what is done to files without a look into them."""
 ORDERING: Final = frozenset({"sort", "take", "group", "dedupe", "join", "filter", "select"})
 """Verbs of what is done with lists, and not with the one file that is named."""
+ANEW: Final = "to"
+"""The argument that is a new name."""
 _INPUTS: Final = frozenset({"from_step", "from_steps"})
 
 
@@ -63,7 +65,8 @@ class Enough:
         if not is_for(bound, "compute", FIGURES):
             return False
         called = self._called
-        if called.mosts and called.counted is None and called.amount is None and not called.rows.reckons:
+        plain = called.counted is None and called.amount is None
+        if plain and ((called.mosts and not called.rows.reckons) or not called.figures):
             return True
         made = sum(each.kind == FIGURES for each in sofar.made)
         return 0 < self._called.figures <= made
@@ -112,6 +115,19 @@ class Enough:
         named = any(isinstance(data, str) and data in self._called.offers.below for data in args.values())
         return named and "from_step" not in args
 
+    def unnamed(self, form: Form, sofar: Sofar) -> frozenset[Choice]:
+        """New names that a file may not be given which was found below by its bare name: it would leave its folder for here."""
+        if not any(self._is_found_by_name(sofar, number) for number in form.sources):
+            return frozenset()
+        parts = (part for part in form.parts for part in ((part,) if isinstance(part, Argument) else _arguments(part)))
+        return frozenset(
+            Choice(form.tool, part.name, value.json)
+            for part in parts
+            if part.name == ANEW and isinstance(part.node, OneOf)
+            for value in part.node.values
+            if "/" not in str(value.data)
+        )
+
     def is_plain(self, sofar: Sofar, number: int) -> bool:
         """Whether a step only reads the file that is named and was found before: nothing else could be meant."""
         step = sofar.checked.steps[number - 1]
@@ -137,6 +153,15 @@ class Enough:
             return False
         clauses = self._called.offers.request.clauses
         return sum(any(intent.effect == "read" for intent in clause.intents) for clause in clauses) <= 1
+
+
+def _arguments(part: Part) -> Iterator[Argument]:
+    if isinstance(part, Group):
+        yield from part.arguments
+    elif not isinstance(part, Argument):
+        for way in part.ways:
+            for each in way:
+                yield from (each,) if isinstance(each, Argument) else _arguments(each)
 
 
 def _written(step: Plan) -> Iterator[str]:

@@ -350,8 +350,10 @@ class Held:
         """Whether a word is a column, or one of comparison."""
         known = self.said.lexicon.words.get(word.key)
         column = any(start <= word.start < end for start, end in self.columns.spans)
+        at = next((at for at, each in enumerate(self.columns.words) if each.start == word.start), -1)
         return (
             column
+            or self.columns.is_cue("nouns", at)
             or self.said.speaks(word, BEING)
             or (known is not None and not known.roles <= NOMINAL and "verb" not in known.roles)
         )

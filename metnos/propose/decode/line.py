@@ -239,9 +239,10 @@ class Tools:
             found = [each and scoped(each) for each in found]
         shaped = (each and self.wanted.shaped(each, bound, sofar) for each in found)
         closed = masked | self._elsewhere_said(bound)
-        left = [without(each, closed) for each in shaped if each is not None]
+        enough = self.wanted.enough
+        left = [without(each, closed | enough.unnamed(each, sofar)) for each in shaped if each is not None]
         kept = (unspent(each, bound, spent) for each in left if each is not None)
-        return [form for form in kept if form is not None and not self.wanted.enough.is_old(form, bound, sofar)]
+        return [form for form in kept if form is not None and not enough.is_old(form, bound, sofar)]
 
     def _elsewhere_said(self, bound: Bound) -> frozenset[Choice]:
         """What an effect may not be given: names that are said of something asked for after all that it could answer."""

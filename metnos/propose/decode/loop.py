@@ -179,7 +179,7 @@ class _Writing:
                 usage=self._usage(),
                 refused=self.refusals,
                 surprise=most,
-                unplaced=unplaced,
+                unplaced=unplaced + self.of.tools.wanted.lacks_groups(now),
                 wide=any(step.waits and step.worst_effect in WIDE for step in now.checked.steps),
             )
         self.rounds += 1

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from metnos.propose.decode.said import Spoken
 
 _REACH: Final = 4
+_AHEAD: Final = 6
+"""Words between how many there are to be and a superlative ("le tre riparazioni con l'importo più alto")."""
 """Words between a superlative and the number, the article or the noun that it goes with."""
 BESIDE: Final = 2
 """Words between a superlative and its column."""
@@ -228,7 +230,13 @@ class Superlatives:
 
     def _is_order(self, at: int, end: int) -> bool:
         """Whether it only says which comes first."""
-        return bool(self._cue("order-behind", end)) or self._cue_before("order-before", at)
+        column = next((last + 1 for first, last, _ in self._columns if first == end), end + 1)
+        if any(
+            self._cue("order-after", at - before) > before for before in (1, 2)
+        ):  # the cue itself is a part: "on top"
+            return True
+        after = any(self._cue("order-after", behind) for behind in {end, end + 1, column})  # "the hardest climb on top"
+        return after or bool(self._cue("order-behind", end)) or self._cue_before("order-before", at)
 
     def _is_adjective(self, name: str, end: int) -> int:
         """1 if what stands behind a word of degree is what it qualifies, and no column ("più alto", "most expensive")."""
@@ -243,7 +251,7 @@ class Superlatives:
 
     def _number_near(self, at: int, end: int) -> int | None:
         """A number right before or behind: how many there are to be."""
-        first = self.words[max(0, at - _REACH)].start
+        first = self.words[max(0, at - _AHEAD)].start
         last = self.words[min(end, len(self.words) - 1)].end
         near = (slot for slot in self.offers.of({"integer"}) if first <= slot.start < last)
         limits = self.offers.columns.limits

@@ -72,6 +72,14 @@ def _pair(column: str, holds: Callable[[str, str], bool]) -> tuple[str, str] | N
 def _meant(said: Said, columns: Columns, at: int) -> bool | None:
     """Whether yes is meant, or no; None: neither is said."""
     words, lexicon = columns.words, said.lexicon
+    behind = words[at + 1] if at + 1 < len(words) else None
+    if behind is not None and "=" in said.request.text[words[at].end : behind.start]:  # "paid = no"
+        told = [behind.key == yes for yes, no in PAIRS if behind.key in (yes, no)]
+        if told:
+            return told[0]
+    near = range(max(0, at - 2), at)
+    if any(words[number].free and columns.is_cue("naming", number) for number in near):
+        return None  # "the column is paid" says which column it is
     for number in range(at - 1, max(-1, at - 2 - REACH), -1):
         word = words[number]
         known = lexicon.words.get(word.key)

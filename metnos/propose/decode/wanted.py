@@ -236,6 +236,12 @@ class Wanted:
         """Whether a figure of a field is asked for."""
         return self.called.amount is not None or self.called.rows.reckons
 
+    def lacks_groups(self, sofar: Sofar) -> bool:
+        """Whether figures are asked for each of something that is no column, so that the plan has them of all rows."""
+        if not self.called.rows.reads or all(made.kind != FIGURES for made in sofar.made):
+            return False
+        return self.called.has("apiece") and not self._has_groups(sofar)
+
     # --- values
 
     def shaped(self, form: Form, bound: Bound, sofar: Sofar) -> Form | None:
