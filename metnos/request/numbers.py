@@ -126,7 +126,15 @@ def count(sight: Sight, at: int) -> Found | None:
     if fraction:
         return Found("number", float(f"{whole}.{fraction}"), length)
     value = int(whole)
-    return Found("integer", value, length) if value <= LARGEST else None
+    return Found("integer", value, length) if value <= LARGEST and not _is_glued(sight, at + length) else None
+
+
+def _is_glued(sight: Sight, at: int) -> bool:
+    """Whether a letter is written onto what stands before it: "3A" is no number."""
+    if at >= sight.count or sight.tokens[at].kind != "word":
+        return False
+    before, letter = sight.tokens[at - 1], sight.tokens[at]
+    return 0 < letter.start == before.end and letter.end - letter.start == 1 and letter.raw.isalpha()
 
 
 def unit_at(sight: Sight, at: int) -> int | None:

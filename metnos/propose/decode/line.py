@@ -57,10 +57,9 @@ CASE: Final = "ignore_case"
 NARROWING: Final = "filter"
 ITEM: Final = Value("${item}")
 ALL: Final[dict[str, frozenset[str]]] = {
-    "en": frozenset({"all", "every", "each", "any", "both", "everything"}),
+    "en": frozenset({"all", "every", "each", "any", "everything"}),
     "it": frozenset({
         "tutto", "tutta", "tutti", "tutte", "ogni", "ciascun", "ciascuno", "ciascuna", "qualsiasi", "qualunque",
-        "entrambi", "entrambe",
     }),
 }  # fmt: skip
 """Language → words that say that nothing is left out."""

@@ -168,7 +168,8 @@ class _Writing:
         faults = self.of.judge(plan)
         if not faults:
             lines = (*self.lines, text)
-            plain = self.of.tools.wanted.enough.is_plain
+            wanted = self.of.tools.wanted
+            plain = wanted.enough.is_plain
             meant = (at for at in range(1, now.number) if not (now.is_shown(at) or plain(now, at)))
             most = max(surprise, *(self.surprises[at - 1] for at in meant), 0.0)
             values = self.of.tools.values
@@ -179,7 +180,7 @@ class _Writing:
                 usage=self._usage(),
                 refused=self.refusals,
                 surprise=most,
-                unplaced=unplaced + self.of.tools.wanted.lacks_groups(now),
+                unplaced=unplaced + wanted.lacks_groups(now) + wanted.undescribed(now),
                 wide=any(step.waits and step.worst_effect in WIDE for step in now.checked.steps),
             )
         self.rounds += 1
