@@ -17,6 +17,7 @@ from metnos.propose.decode.model import Bounds, Impossible, Written
 from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import END_STEP, NO_STEP, Checks, Judge, Plan, Sofar, begin
 from metnos.propose.decode.styles import LINES, Style
+from metnos.propose.decode.unsaid import unsaid
 from metnos.propose.models.ports import Usage
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class _Writing:
                 usage=self._usage(),
                 refused=self.refusals,
                 surprise=most,
-                unplaced=unplaced + wanted.lacks_groups(now) + wanted.undescribed(now),
+                unplaced=unplaced + unsaid(wanted, now),
                 wide=any(step.waits and step.worst_effect in WIDE for step in now.checked.steps),
             )
         self.rounds += 1

@@ -50,8 +50,6 @@ COPYING: Final = "copy"
 GROUPS: Final = "group"
 MATCHES: Final = "match"
 FIELD: Final = "field"
-SHORT: Final = 2
-"""Letters of a word in capitals that may be an abbreviation."""
 PICKING: Final = "select"
 COLUMNS: Final = "columns"
 """Verb of what leaves some fields out, and what chooses them where all is shown: once is enough."""
@@ -212,7 +210,7 @@ class Wanted:
         found: list[str] = []
         found += [*self.repeated.owed(sofar), *self.ranking.owed(sofar)]
         if self._asks_groups():
-            found += [] if self._has_groups(sofar) else ["group"]
+            found += [] if self.has_groups(sofar) else ["group"]
         elif self._asks_figure() and not self._has_figure(sofar):
             found.append("compute")
         return (*found, *self.listed.owed(sofar))
@@ -221,7 +219,7 @@ class Wanted:
         """Figures are asked for each value of a column of a table."""
         return self.called.groups_rows and self._can("group", "entries")
 
-    def _has_groups(self, sofar: Sofar) -> bool:
+    def has_groups(self, sofar: Sofar) -> bool:
         return any(made.kind == GROUPS for made in sofar.made)
 
     def _asks_figure(self) -> bool:
@@ -237,26 +235,6 @@ class Wanted:
     def _is_of_field(self) -> bool:
         """Whether a figure of a field is asked for."""
         return self.called.amount is not None or self.called.rows.reckons
-
-    def undescribed(self, sofar: Sofar) -> int:
-        """How many words for what is acted on say nothing in the plan ("both pump manuals"), where a search has found it."""
-        if sofar.context.earlier_steps:
-            return 0
-        acts = any(step.worst_effect != "read" and step.waits for step in sofar.checked.steps)
-        said = " ".join(spell(step["args"]) for step in sofar.steps).casefold()
-        clauses = [self.offers.request.clauses[action.clause] for action in self.actions if action.effectful and acts]
-        free = [
-            word for word in self.called.words if word.free and word.meant and not word.known and word.text.isalpha()
-        ]
-        left = [word for word in free if word.key not in said]
-        cried = sum(word.text.isupper() and len(word.text) > SHORT for word in left)  # "still have a TODO in them"
-        return cried + sum(any(one.start <= word.start < one.end for one in clauses) for word in left)
-
-    def lacks_groups(self, sofar: Sofar) -> bool:
-        """Whether figures are asked for each of something that is no column, so that the plan has them of all rows."""
-        if not self.called.rows.reads or all(made.kind != FIGURES for made in sofar.made):
-            return False
-        return self.called.has("apiece") and not self._has_groups(sofar)
 
     # --- values
 
@@ -297,7 +275,7 @@ class Wanted:
             return False
         if self.repeated.owed(sofar) or self.listed.owed(sofar):
             return False
-        if self._asks_groups() and not self._has_groups(sofar):
+        if self._asks_groups() and not self.has_groups(sofar):
             return False
         if self._asks_figure() and not self._asks_groups() and not self._has_figure(sofar):
             return False

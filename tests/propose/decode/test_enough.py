@@ -14,6 +14,7 @@ from metnos.propose.decode.offers import Offers
 from metnos.propose.decode.state import begin
 from metnos.propose.decode.styles import LINES
 from metnos.propose.decode.units import of_columns
+from metnos.propose.decode.unsaid import unsaid
 from metnos.request.understand import understand
 from metnos.testing.deciding import accepts
 
@@ -206,3 +207,24 @@ def test_a_bare_name_is_found_first(shipped: Checks, text: str, steps: tuple[Pla
 def test_a_folder_below_is_said_by_the_pattern(args: dict[str, str], expected: dict[str, str]) -> None:
     properties = {"path": {"default": "."}, "pattern": {"default": "*"}}
     assert in_folder(args, properties, frozenset({"docs"})) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "count"),
+    [
+        ("move both pump manuals into archivio/", (ALL, _step("move_files", from_step=1, folder="archivio/")), 2),
+        ("move the pdf files into archivio/", (ALL, _step("move_files", from_step=1, folder="archivio/")), 0),
+        ("which notes still have a TODO in them", (ALL,), 1),
+        ("the last 4 lines of notes.txt",
+         (_step("read_files", path="notes.txt"), _step("take_entries", from_step=1, count=4)), 1),
+        ("the total hours per team in staff.json", (STAFF, _step("compute_stats", from_step=1, field="hours")), 1),
+    ],
+)  # fmt: skip
+def test_what_a_plan_leaves_unsaid_makes_it_a_guess(
+    shipped: Checks, text: str, steps: tuple[Plan, ...], count: int
+) -> None:
+    request = understand(text, "en")
+    names = shipped.validator._catalog.names()  # pyright: ignore[reportPrivateUsage]
+    of = Decoder(shipped, names, request, CheckContext(source="model", request=request), there=Folder())
+    sofar = begin(shipped, request, of.context, steps)
+    assert unsaid(of.tools.wanted, sofar) == count
