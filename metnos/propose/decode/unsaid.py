@@ -7,6 +7,7 @@ Law: counted, never judged by a model; one is enough. The plan may be right all 
 | words for what is acted on, where a search has found it ("both pump manuals") | it may be more than was meant |
 | a word in capitals ("still have a TODO in them") | it is what was looked for |
 | figures of each of what is no column | the plan has them of all rows |
+| an effect is given the name of a folder that is not here but below | it would make another of that name |
 | some of whole texts are taken | the lines in them are not told apart |
 """
 
@@ -31,7 +32,14 @@ def unsaid(wanted: Wanted, sofar: Sofar) -> int:
     """How many of these there are; where a plan goes on, none."""
     if sofar.context.earlier_steps:
         return 0
-    return _words(wanted, sofar) + _lacks_groups(wanted, sofar) + _cut_texts(sofar)
+    return _words(wanted, sofar) + _lacks_groups(wanted, sofar) + _cut_texts(sofar) + _anew(wanted, sofar)
+
+
+def _anew(wanted: Wanted, sofar: Sofar) -> int:
+    acting = (sofar.steps[step.number - 1]["args"] for step in sofar.checked.steps if step.worst_effect != "read")
+    return sum(
+        isinstance(data, str) and data in wanted.offers.below_folders for args in acting for data in args.values()
+    )
 
 
 def _words(wanted: Wanted, sofar: Sofar) -> int:

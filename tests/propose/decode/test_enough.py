@@ -214,7 +214,7 @@ def test_a_folder_below_is_said_by_the_pattern(args: dict[str, str], expected: d
     [
         ("move both pump manuals into archivio/", (ALL, _step("move_files", from_step=1, folder="archivio/")), 2),
         ("move the pdf files into archivio/", (ALL, _step("move_files", from_step=1, folder="archivio/")), 0),
-        ("which notes still have a TODO in them", (ALL,), 1),
+        ("which notes still have FIXME in them", (ALL,), 1),
         ("the last 4 lines of notes.txt",
          (_step("read_files", path="notes.txt"), _step("take_entries", from_step=1, count=4)), 1),
         ("the total hours per team in staff.json", (STAFF, _step("compute_stats", from_step=1, field="hours")), 1),
@@ -228,3 +228,13 @@ def test_what_a_plan_leaves_unsaid_makes_it_a_guess(
     of = Decoder(shipped, names, request, CheckContext(source="model", request=request), there=Folder())
     sofar = begin(shipped, request, of.context, steps)
     assert unsaid(of.tools.wanted, sofar) == count
+
+
+def test_a_folder_below_is_not_made_here_unseen(shipped: Checks) -> None:
+    request = understand("create the folder docs", "en")
+    names = shipped.validator._catalog.names()  # pyright: ignore[reportPrivateUsage]
+    context = CheckContext(source="model", request=request)
+    steps = (_step("create_dirs", path="docs"),)
+    for there, count in ((Below(), 1), (Folder(), 0)):
+        of = Decoder(shipped, names, request, context, there=there)
+        assert unsaid(of.tools.wanted, begin(shipped, request, context, steps)) == count
