@@ -2,8 +2,8 @@
 whether words of theirs are columns of a table that they named (ADR 0026), and whether they stand in its cells (ADR 0029).
 
 Law: through the same door as an executor's files: below the granted folders, no symlink, nothing withheld. The answer is
-yes or no, of a column with its spelling and whether it holds numbers; nothing is listed for others, and nothing else of a file is
-handed on. Of a header only the beginning is read; of a table that is longer than a bound no cell is known.
+yes or no, of a column with its spelling and whether it holds numbers; nothing is listed for others, and nothing else of a file
+is handed on. Of a header only the beginning is read; of a table that is longer than a bound no cell is known.
 """
 
 from __future__ import annotations

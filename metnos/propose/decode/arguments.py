@@ -329,7 +329,8 @@ class Arguments:
         contract, offers = self.contract, self.offers
         if self.acts and offers.contents:
             return offers.contents
-        if contract.produces is not None and contract.produces.kind == MATCHES and offers.sought:
+        searches = contract.produces is not None and contract.produces.kind == MATCHES
+        if searches and offers.sought:
             return (*map(plain, offers.sought), *self._inputs("string"))
         if not required:
             return offers.quoted
@@ -337,9 +338,7 @@ class Arguments:
         fed = contract.consumes is not None and contract.consumes.into == name
         if self.acts and self.sofar.has_found:  # what was found is written, and not the words that speak of it
             return unique((*given, *offers.quoted))
-        if (
-            contract.produces is not None and contract.produces.kind == MATCHES
-        ):  # no passage: words that say something else
+        if searches:  # no passage: words that say something else
             names = (
                 name for name in offers.names if not is_file_name(str(name.data)) and name.json not in offers.arrivals
             )

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from metnos.checks.bound import Bound
     from metnos.propose.decode.called import Called
     from metnos.propose.decode.choices import Form, Node, Part
+    from metnos.propose.decode.offers import Offers
     from metnos.propose.decode.state import Plan, Sofar
 
 FIGURES: Final = "stats"
 MATCHES: Final = "match"
 READING: Final = "read"
+"""Verb of what reads files."""
 MOVING: Final = frozenset({"delete", "move", "copy", "rename"})
 """Verbs of what is done to files without a look into them."""
 ORDERING: Final = frozenset({"sort", "take", "group", "dedupe", "join", "filter", "select"})
@@ -89,11 +91,6 @@ class Enough:
         if len(clauses) > 1 and len(reading) == len(intents):
             return False
         return not called.inside and not called.has("contents") and not called.rows.reads
-
-    def is_looked_for(self, sofar: Sofar) -> bool:
-        """Whether a file that is named is still to be found below."""
-        said = {data for step in sofar.steps for data in step["args"].values() if isinstance(data, str)}
-        return any(name not in said for name in self._called.offers.below)
 
     def may_be_handed(self, bound: Bound, sofar: Sofar, number: int) -> bool:
         """Files that were looked through for a text are not read once more: what was found is what was asked for. A file that
@@ -153,6 +150,12 @@ class Enough:
             return False
         clauses = self._called.offers.request.clauses
         return sum(any(intent.effect == "read" for intent in clause.intents) for clause in clauses) <= 1
+
+
+def still_to_find(offers: Offers, sofar: Sofar) -> list[str]:
+    """Bare names of files below that no step has looked for."""
+    said = {data for step in sofar.steps for data in step["args"].values() if isinstance(data, str)}
+    return [name for name in offers.below if name not in said]
 
 
 def _arguments(part: Part) -> Iterator[Argument]:

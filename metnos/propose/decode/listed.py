@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from metnos.propose.decode.enough import FIGURES
 from metnos.propose.decode.ranking import steps_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from metnos.propose.decode.called import Called
     from metnos.propose.decode.state import Sofar
 
-FIGURES: Final = "stats"
 SHOWN: Final = "render"
 _REACH: Final = 4
 """Words behind one that asks for a list in which a figure is what it speaks of."""

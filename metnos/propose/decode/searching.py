@@ -1,7 +1,7 @@
 """What a request says of the files that it is about is said where they are looked for, in one step.
 
-Law: a kind of file, a size, an age, a day, the one folder to look in belong to the search where one clause says them all, and no clause
-before it looks for anything: "delete the log files older than two months" is one search. Where files are
+Law: a kind of file, a size, an age, a day, the one folder to look in belong to the search where one clause says them all,
+and no clause before it looks for anything: "delete the log files older than two months" is one search. Where files are
 counted first and some are shown then, the words belong to what comes then, and the search is left alone. A value that the
 search cannot say waits for a step that can. A file that is named without its folder, and is not here but somewhere
 below, is looked for by its name alone; what was found so is that file, and no list to be put in order.
@@ -13,6 +13,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from metnos.propose.decode.enough import still_to_find
 from metnos.propose.decode.placed import Must, saying
 from metnos.propose.decode.said import plain
 from metnos.propose.decode.state import is_for
@@ -41,7 +42,7 @@ class Searching:
         """The ways to write a step that say all that the search can; the step itself, where nothing has to be said."""
         if form.sources or not is_for(bound, "find", "files") or sofar.context.earlier_steps:
             return [form]
-        if left := self.left(sofar):
+        if left := still_to_find(self._called.offers, sofar):
             return [said for name in left for said in saying(form, Must(frozenset({plain(name).json})))]
         if not self._musts:
             return [form]
@@ -51,11 +52,6 @@ class Searching:
         for must in self._musts:
             found = [said for each in found for said in saying(each, must)] or found
         return found
-
-    def left(self, sofar: Sofar) -> list[str]:
-        """Bare names of files below that no step has looked for."""
-        said = {data for step in sofar.steps for data in step["args"].values() if isinstance(data, str)}
-        return [name for name in self._called.offers.below if name not in said]
 
     @cached_property
     def _musts(self) -> tuple[Must, ...]:

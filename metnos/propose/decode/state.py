@@ -102,7 +102,7 @@ class Sofar(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def covered(self) -> bool:
         """Whether the plan may end: there is a step, nothing is missing, and the guard `clause-coverage` finds the same."""
-        missing = self.context.goes_on is False and any(action.effectful for action in self.missing)
+        missing = not self.context.goes_on and any(action.effectful for action in self.missing)
         return bool(self.steps) and not missing and isinstance(clause_coverage(self.checked, self.context), Fine)
 
     @property

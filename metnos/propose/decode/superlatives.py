@@ -230,11 +230,10 @@ class Superlatives:
 
     def _is_order(self, at: int, end: int) -> bool:
         """Whether it only says which comes first."""
-        column = next((last + 1 for first, last, _ in self._columns if first == end), end + 1)
-        if any(
-            self._cue("order-after", at - before) > before for before in (1, 2)
-        ):  # the cue itself is a part: "on top"
+        # The cue itself may be a part of it: "on top".
+        if any(self._cue("order-after", at - before) > before for before in (1, 2)):
             return True
+        column = next((last + 1 for first, last, _ in self._columns if first == end), end + 1)
         after = any(self._cue("order-after", behind) for behind in {end, end + 1, column})  # "the hardest climb on top"
         return after or bool(self._cue("order-behind", end)) or self._cue_before("order-before", at)
 

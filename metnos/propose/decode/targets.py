@@ -46,9 +46,9 @@ class Targets:
 
     def takes_all(self, names: Value) -> bool:
         """Whether each name of a list may be given to a reading: none is of another format's file."""
-        if not self.offers.below or all(str(name) not in self.offers.below for name in names.data):
-            return self.acts or all(self._is_of_format(str(name)) for name in names.data)
-        return False
+        if any(str(name) in self.offers.below for name in names.data):
+            return False
+        return self.acts or all(self._is_of_format(str(name)) for name in names.data)
 
     def _named(self, name: str, default: Any) -> tuple[Value, ...]:
         names = self.offers.names

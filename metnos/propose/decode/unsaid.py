@@ -16,12 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from metnos.plan.jsondata import spell
+from metnos.propose.decode.enough import FIGURES
 
 if TYPE_CHECKING:
     from metnos.propose.decode.state import Sofar
     from metnos.propose.decode.wanted import Wanted
 
-FIGURES: Final = "stats"
 TEXT: Final = "text"
 TAKING: Final = "take"
 SHORT: Final = 2

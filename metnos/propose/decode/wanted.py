@@ -28,7 +28,7 @@ from metnos.checks.guards.effects import mildest
 from metnos.plan.jsondata import spell
 from metnos.propose.decode.called import Called
 from metnos.propose.decode.choices import Argument, Choice, Form, Part
-from metnos.propose.decode.enough import Enough
+from metnos.propose.decode.enough import FIGURES, MATCHES, READING, Enough, still_to_find
 from metnos.propose.decode.listed import Listed
 from metnos.propose.decode.parts import without
 from metnos.propose.decode.ranking import PLACES, Ranking, steps_of
@@ -45,18 +45,14 @@ if TYPE_CHECKING:
     from metnos.propose.decode.state import Sofar
     from metnos.request.model import Clause
 
-FIGURES: Final = "stats"
 COPYING: Final = "copy"
 GROUPS: Final = "group"
-MATCHES: Final = "match"
 FIELD: Final = "field"
 PICKING: Final = "select"
 COLUMNS: Final = "columns"
 """Verb of what leaves some fields out, and what chooses them where all is shown: once is enough."""
 LAST: Final = frozenset({"read", "render", "get", "select"})
 """Verbs of what may be done with one result, where it is all that was asked for."""
-READING: Final = "read"
-"""Verb of what reads files."""
 SHOWING: Final = frozenset({"render", "select"})
 """Of these, what leaves nothing to be reckoned with or put in order."""
 
@@ -139,7 +135,7 @@ class Wanted:
             return False
         read = any(family.verb == READING for family in contract.families)
         again = read and len(steps_of(sofar, READING)) >= len(set(self.offers.held.tables))
-        if self.enough.is_looked_for(sofar) and is_for(bound, "find", "files"):
+        if still_to_find(self.offers, sofar) and is_for(bound, "find", "files"):
             return False
         return again or (contract.produces.kind in PLACES and contract.consumes is None)
 
@@ -253,7 +249,7 @@ class Wanted:
             kept = (each for each in form.parts if not (counts and isinstance(each, Argument) and each.name == measure))
             form = msgspec.structs.replace(form, parts=tuple(_required(part, measure) for part in kept))
         if any(family.verb == RENDERING for family in bound.contract.families) and form.sources:
-            chosen = all(steps_before(sofar, number, PICKING) for number in form.sources)
+            chosen = all(_has_behind(sofar, number, PICKING) for number in form.sources)
             kept = tuple(part for part in form.parts if not (isinstance(part, Argument) and part.name == COLUMNS))
             form = msgspec.structs.replace(form, parts=kept) if chosen else form
         form, closed = self.ranking.shaped(self.repeated.shaped(form, bound), bound, sofar)
@@ -362,7 +358,7 @@ class Wanted:
         )
 
 
-def steps_before(sofar: Sofar, number: int, verb: str) -> bool:
+def _has_behind(sofar: Sofar, number: int, verb: str) -> bool:
     """Whether a step of a family's verb is behind a result."""
     return any(family.verb == verb for step in sofar.behind(number) for family in step.contract.families)
 
